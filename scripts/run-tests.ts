@@ -13,8 +13,11 @@ import { makeClusterFolder, testSettings } from '../tests/support/postgres.ts';
 import { installBubblewrap, requireChromium } from './setup/chromium.ts';
 import { SetupError, say, step } from './setup/progress.mjs';
 import { changedSince, checkoutAt, selectChanged, usesBrowser } from './test/changed.ts';
-import { longestFirst, readDurations } from './test/durations.ts';
+import { CHECKED_IN, keptDurations, longestFirst, readDurations } from './test/durations.ts';
+import { leftOutLines } from './test/left-out.ts';
+import { chooseFiles, readRotation, THIRDS } from './test/rotation.ts';
 import type { RunRequest } from './test/run-files.ts';
+import { cacheFolder, DEVICES, headOf, readRuns, recordRun, type Turn, turnOf } from './test/turn.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
@@ -23,7 +26,11 @@ const everything = ['packages', 'apps', 'examples', 'tests', 'scripts'];
 const CONCURRENCY = 3;
 /** Fewer of those that boot virtual machines: an emulated one keeps a processor busy, and has a limit for its boot. */
 const MACHINES_AT_A_TIME = 2;
-const TEST_LIMIT_MS = 600_000;
+/** For a test that names no limit of its own: what hangs is to end soon, but for large counts, which take their time. */
+const TEST_LIMIT_MS = process.env.PLATFORM_TEST_THOROUGH === '1' ? 600_000 : 120_000;
+/** Random cases of files that rotate: these, and others at each commit. */
+const FIRST_ROTATING_SEED = 20_261_122;
+const judged = process.env.CI === 'true';
 
 /** The signal that ended the run, and the children to forward it to. */
 let stopSignal: NodeJS.Signals | undefined;
@@ -34,7 +41,15 @@ interface Command {
   readonly names: readonly string[];
   /** Only what can notice what changed since `ref`. */
   readonly changed: { readonly ref: string | undefined } | undefined;
-  /** Keep what each file took for the order of later runs. */
+  /** Every file, on both devices: no rotation. */
+  readonly all: boolean;
+  /** Only say which files would run. */
+  readonly list: boolean;
+  /** Where to write what the run decided, for `.ci/run`. */
+  readonly plan: string | undefined;
+  /** Where to write what the end of the run says beside the results, for `.ci/run`. */
+  readonly end: string | undefined;
+  /** Save what each file took in the checkout. */
   readonly record: boolean;
   /** Files at a time, whichever they are. */
   readonly concurrency: number | undefined;
@@ -46,6 +61,10 @@ function parseCommand(args: readonly string[]): Command {
   const names: string[] = [];
   const options: string[] = [];
   let changed: Command['changed'];
+  let all = false;
+  let list = false;
+  let plan: string | undefined;
+  let end: string | undefined;
   let record = false;
   let concurrency: number | undefined;
   const rest = [...args];
@@ -53,12 +72,16 @@ function parseCommand(args: readonly string[]): Command {
     const [name, value] = arg.split(/=(.*)/s);
     if (name === '--changed') {
       changed = { ref: value ?? (rest[0]?.startsWith('-') === false ? rest.shift() : undefined) };
-    } else if (name === '--record') record = true;
+    } else if (name === '--all') all = true;
+    else if (name === '--list') list = true;
+    else if (name === '--plan') plan = value;
+    else if (name === '--end') end = value;
+    else if (name === '--record') record = true;
     else if (name === '--test-concurrency') concurrency = positive(arg, value);
     else if (arg.startsWith('-')) options.push(arg);
     else names.push(arg);
   }
-  return { names, changed, record, concurrency, options };
+  return { names, changed, all, list, plan, end, record, concurrency, options };
 }
 
 function positive(option: string, value: string | undefined): number {
@@ -68,17 +91,29 @@ function positive(option: string, value: string | undefined): number {
 
 async function main(args: readonly string[]): Promise<number> {
   const command = parseCommand(args);
-  const files = selectFiles(command);
+  const { files, turn, leftOut } = selectFiles(command);
   if (files.length === 0) {
     if (command.changed !== undefined) return 0;
     throw new SetupError(`No test file matches ${command.names.join(' ') || 'anything'}.`);
   }
+  if (command.list) {
+    process.stdout.write([...files, '', ...leftOut].map((line) => `${line}\n`).join(''));
+    return 0;
+  }
+  const full = isFull(command);
   const browser = files.some((file) => usesBrowser(root, file));
   await installBubblewrap();
-  const env = { ...process.env, ...(browser ? { CHROMIUM_PATH: await requireChromium() } : {}) };
-  const inOrder = longestFirst(files, readDurations(), (file) => fs.statSync(path.join(root, file)).size);
+  const env = {
+    ...process.env,
+    ...(browser ? { CHROMIUM_PATH: await requireChromium() } : {}),
+    ...(turn !== undefined && {
+      PLATFORM_TEST_DEVICE: turn.device,
+      PLATFORM_TEST_ROTATING_SEED: String(rotatingSeed(turn)),
+    }),
+  };
+  const inOrder = longestFirst(files, readDurations(CHECKED_IN, keptDurations(cacheFolder())));
   const withMachines = inOrder.filter((file) => bootsMachines(file));
-  return await withRunFolder((folder) =>
+  const code = await withRunFolder((folder) =>
     withCluster(withDataTemplate(env, folder), (clusterEnv) =>
       runFiles(
         {
@@ -91,27 +126,90 @@ async function main(args: readonly string[]): Promise<number> {
           ],
           options: command.options,
           testLimit: TEST_LIMIT_MS,
-          record: command.record,
-          judgeSkips: process.env.CI === 'true',
-          again: process.env.CI === 'true',
+          record: [...(full ? [keptDurations(cacheFolder())] : []), ...(command.record ? [CHECKED_IN] : [])],
+          judgeSkips: judged,
+          again: judged || full,
+          leftOut,
+          endFile: command.end,
           usageFile: path.join(folder, 'usage'),
         },
         clusterEnv,
       ),
     ),
   );
+  if (code === 0 && full) recordPassed(turn);
+  return code;
 }
 
-/** The test files to run, from the root of the checkout. */
-function selectFiles({ names, changed }: Command): readonly string[] {
-  const all = everything.flatMap((folder) => find(path.join(root, folder), '**/*.test.ts'));
-  const chosen = names.length === 0 ? all : names.flatMap((name) => named(name, all));
+/** Whether the run tries whole files, and all whose turn it is. */
+function isFull({ names, changed, options }: Command): boolean {
+  return (
+    names.length === 0 &&
+    changed === undefined &&
+    options.length === 0 &&
+    process.env.PLATFORM_TEST_SKIP_BROWSER !== '1'
+  );
+}
+
+function recordPassed(turn: Turn | undefined): void {
+  const commit = headOf(root);
+  if (commit === undefined) return;
+  const tried = turn === undefined ? THIRDS.flatMap((third) => DEVICES.map((device) => ({ third, device }))) : [turn];
+  for (const { third, device } of tried) recordRun({ commit, third, device, judged });
+}
+
+function rotatingSeed({ number }: Turn): number {
+  return FIRST_ROTATING_SEED + number;
+}
+
+interface Selected {
+  /** From the root of the checkout. */
+  readonly files: readonly string[];
+  /** Of an ordinary run of everything. */
+  readonly turn?: Turn;
+  /** What the end of the run says that it left out. */
+  readonly leftOut: readonly string[];
+}
+
+function selectFiles({ names, changed, all, plan }: Command): Selected {
+  const found = everything.flatMap((folder) => find(path.join(root, folder), '**/*.test.ts'));
+  const chosen = names.length === 0 ? found : names.flatMap((name) => named(name, found));
   const unique = [...new Set(chosen)].map((file) => path.relative(root, file)).sort();
-  const wanted = changed === undefined ? unique : whatNotices(changed.ref, unique);
-  if (process.env.PLATFORM_TEST_SKIP_BROWSER !== '1') return wanted;
-  const without = wanted.filter((file) => !usesBrowser(root, file));
-  if (without.length < wanted.length)
-    say(`PLATFORM_TEST_SKIP_BROWSER=1: skipping ${wanted.length - without.length} files of browser tests.`);
+  if (changed !== undefined) return { files: withoutBrowser(whatNotices(changed.ref, unique)), leftOut: [] };
+  if (names.length > 0 || all) {
+    if (plan !== undefined) writePlan(plan, { asNobody: true });
+    return { files: withoutBrowser(unique), leftOut: [] };
+  }
+  return whoseTurn(unique, plan);
+}
+
+function whoseTurn(files: readonly string[], plan: string | undefined): Selected {
+  const turn = turnOf(root, { given: process.env.PLATFORM_TEST_TURN, runs: readRuns(), judged });
+  const changed = turn.since === undefined ? [] : changedSince(root, turn.since).files;
+  const { chosen, guarding, leftOut } = chooseFiles(files, { rotation: readRotation(), third: turn.third, changed });
+  const { third, device, by, since } = turn;
+  say(`Third ${third} of ${THIRDS.length} of the files that rotate, pages on a ${device}: ${by}.`);
+  if (guarding.length > 0)
+    say(`Files of other thirds that guard what changed since ${since?.slice(0, 12)}: ${guarding.length}.`);
+  say(`Random cases of files that rotate: PLATFORM_TEST_SEED=${process.env.PLATFORM_TEST_SEED ?? rotatingSeed(turn)}`);
+  const asNobody = third === THIRDS[0] || changed.some((file) => DIFFERS_AS_NOBODY.test(file));
+  if (plan !== undefined) writePlan(plan, { asNobody, device });
+  return { files: withoutBrowser(chosen), turn, leftOut: leftOutLines(leftOut, turn) };
+}
+
+/** What runs as an ordinary user, and the stories that do. */
+const DIFFERS_AS_NOBODY = /^(?:packages\/runtime\/|tests\/stories\/|\.ci\/)/;
+
+/** @param device the only one, where it is one */
+function writePlan(file: string, { asNobody, device }: { asNobody: boolean; device?: string }): void {
+  fs.writeFileSync(file, `as-nobody=${asNobody ? 'yes' : 'no'}\n${device === undefined ? '' : `device=${device}\n`}`);
+}
+
+function withoutBrowser(files: readonly string[]): readonly string[] {
+  if (process.env.PLATFORM_TEST_SKIP_BROWSER !== '1') return files;
+  const without = files.filter((file) => !usesBrowser(root, file));
+  if (without.length < files.length)
+    say(`PLATFORM_TEST_SKIP_BROWSER=1: skipping ${files.length - without.length} files of browser tests.`);
   return without;
 }
 
@@ -122,7 +220,15 @@ function whatNotices(ref: string | undefined, tests: readonly string[]): readonl
     say(`Nothing changed since ${since}.`);
     return [];
   }
-  const { tests: chosen, leftOut, untested } = selectChanged(checkoutAt(root), files, tests);
+  const {
+    tests: chosen,
+    leftOut,
+    untested,
+  } = selectChanged(checkoutAt(root), {
+    changed: files,
+    tests,
+    rotation: readRotation(),
+  });
   say(`${files.length} files changed since ${since}: ${chosen.length} test files lean on them.`);
   if (leftOut.length > 0) say(`Left out: ${leftOut.length} test files (${byFolder(leftOut)}).`);
   if (untested.length > 0) say(`No test leans on: ${untested.join(', ')}.`);

@@ -58,11 +58,8 @@ beforeEach(() => {
 after(() => rmSync(root, { recursive: true }));
 
 function select(...changed: string[]): Selection {
-  return selectChanged(
-    checkoutAt(root),
-    changed,
-    Object.keys(FILES).filter((file) => file.endsWith('.test.ts')),
-  );
+  const tests = Object.keys(FILES).filter((file) => file.endsWith('.test.ts'));
+  return selectChanged(checkoutAt(root), { changed, tests, rotation: {} });
 }
 
 test('a changed test file is run, and everything else is named as left out', () => {
@@ -137,7 +134,7 @@ test('by default everything counts that differs from where the branch left main:
 test('tests of the structure are run after every change of a module, which stays untested by them', () => {
   const structure = ['tests/structure/imports.test.ts'];
   write('tests/structure/imports.test.ts', '');
-  const after = (file: string) => selectChanged(checkoutAt(root), [file], structure);
+  const after = (file: string) => selectChanged(checkoutAt(root), { changed: [file], tests: structure, rotation: {} });
   assert.deepEqual(after('packages/shell/src/page.tsx'), {
     tests: structure,
     leftOut: [],
@@ -145,4 +142,10 @@ test('tests of the structure are run after every change of a module, which stays
   });
   assert.deepEqual(after('packages/cli/package.json').tests, structure);
   assert.deepEqual(after('docs/page.md').tests, []);
+});
+
+test('types that are imported are erased before a file runs, so a change of them runs nothing', () => {
+  write('packages/contract/src/types.ts', 'export type One = 1;');
+  write('packages/contract/src/limits.test.ts', `import type { One } from './types.ts';\nconst one: One = 1;`);
+  assert.deepEqual(select('packages/contract/src/types.ts').tests, []);
 });

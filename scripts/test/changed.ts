@@ -1,9 +1,13 @@
-// Which test files a change can reach: those that lean on a changed file (imports.ts), and what no test leans on.
+// Which test files a change can reach: those that lean on a changed file (reach.ts), those that guard it
+// (rotation.json), and what no test leans on.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { SetupError } from '../setup/progress.mjs';
-import { type Checkout, readImports } from './imports.ts';
+import type { Checkout } from './imports.ts';
+import { readReach } from './reach.ts';
+import type { Rotation } from './rotation.ts';
+import { type Domains, guards, readDomains } from './territory.ts';
 
 export interface Selection {
   /** Test files that lean on something that changed. */
@@ -25,13 +29,37 @@ const BUILT = /^(?:packages\/(?:shell|sdk)\/(?:src|build)|apps\/|examples\/).*(?
 const OF_STRUCTURE = /^tests\/structure\/.*\.test\.ts$/;
 const STRUCTURE = /\.(?:ts|tsx|mts|mjs|js)$|(?:^|\/)package\.json$|^biome\.json$/;
 
-export function selectChanged(checkout: Checkout, changed: readonly string[], tests: readonly string[]): Selection {
-  const imports = readImports({ ...checkout, files: [...new Set([...checkout.files, ...changed])] });
+/** What a change of any domain or of any page runs: a whole platform, as a person uses it. */
+const SMOKE = 'tests/stories/newcomer.test.ts';
+/** Of any domain. */
+const ROUTE_WALK = 'tests/attack/route-walk.test.ts';
+
+export function selectChanged(
+  checkout: Checkout,
+  { changed, tests, rotation }: { changed: readonly string[]; tests: readonly string[]; rotation: Rotation },
+): Selection {
+  const all = { ...checkout, files: [...new Set([...checkout.files, ...changed])] };
+  const reach = readReach(all);
+  const domains = readDomains(all.files);
+  const sources = changed.filter((file) => !file.endsWith('.test.ts'));
+  const guarded = (test: string, file: string) => rotation[test]?.guards.some((guard) => guards(guard, file)) ?? false;
+  const browserTests = tests.filter((test) => usesBrowser(checkout.root, test));
+  const pages = new Map(sources.filter((file) => BUILT.test(file)).map((file) => [file, testsOfPage(file)]));
+
+  /** Those that guard it; where none does, all that have a browser. */
+  function testsOfPage(file: string): readonly string[] {
+    const guarding = browserTests.filter((test) => guarded(test, file));
+    return guarding.length > 0 ? [...guarding, SMOKE] : browserTests;
+  }
+
   const reached = new Set<string>();
   const chosen = tests.filter((test) => {
-    const behind = imports.behind(test);
-    const browser = usesBrowser(checkout.root, test);
-    const reaches = (file: string) => behind.has(file) || EVERYTHING.test(file) || (browser && BUILT.test(file));
+    const behind = reach(test);
+    const reaches = (file: string) =>
+      behind.has(file) ||
+      EVERYTHING.test(file) ||
+      (pages.get(file)?.includes(test) ?? false) ||
+      (sources.includes(file) && (guarded(test, file) || isOfDomain(domains, test, file)));
     const hits = changed.filter(reaches);
     for (const file of hits) reached.add(file);
     return hits.length > 0 || (OF_STRUCTURE.test(test) && changed.some((file) => STRUCTURE.test(file)));
@@ -41,6 +69,13 @@ export function selectChanged(checkout: Checkout, changed: readonly string[], te
     leftOut: tests.filter((test) => !chosen.includes(test)),
     untested: changed.filter((file) => !reached.has(file)),
   };
+}
+
+/** Whether the file belongs to a domain that the test lies beside, or to any and the test tries them all. */
+function isOfDomain(domains: Domains, test: string, file: string): boolean {
+  const domain = domains.inCore(file) ?? domains.inContract(file);
+  if (domain === undefined) return false;
+  return test === ROUTE_WALK || test === SMOKE || test.startsWith(`packages/core/src/${domain}/`);
 }
 
 /** Whether a test file of the checkout needs Chromium. */

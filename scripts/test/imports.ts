@@ -11,28 +11,36 @@ export interface Checkout {
 }
 
 export interface Imports {
-  /** The files that this file leans on, itself among them, through however many others. */
-  behind(file: string): ReadonlySet<string>;
+  /** The files that this file leans on itself. */
+  next(file: string): readonly string[];
+  /** The names that it imports from `@platform/contract`. */
+  fromContract(file: string): readonly string[];
 }
 
 const CODE = /\.(?:ts|mts|tsx|mjs|js|css|html)$/;
 /** Strings without spaces, as paths in this repository have none; of a template the part before its first value. */
+/** Erased before a file runs; the type check reads what it names. */
+const TYPES_ONLY = /^(?:import|export) type [^;'"=]*? from '[^']+';$/gm;
+const CONTRACT_IMPORT = /^(?:import|export) \{([^}]*)\} from '@platform\/contract';$/gm;
 const STRINGS = /'([^'\s]+)'|"([^"\s]+)"|`([^`\s$]+)/g;
 
 export function readImports({ root, files }: Checkout): Imports {
   const known = new Set(files);
   const packages = readPackages(root, files);
   const below = filesByFolder(files);
-  const direct = new Map<string, readonly string[]>();
+  const read = new Map<string, { readonly next: readonly string[]; readonly fromContract: readonly string[] }>();
 
-  function leansOn(file: string): readonly string[] {
-    const found = direct.get(file);
+  function leansOn(file: string) {
+    const found = read.get(file);
     if (found !== undefined) return found;
-    const text =
-      CODE.test(file) && existsSync(path.join(root, file)) ? readFileSync(path.join(root, file), 'utf8') : '';
+    const code = CODE.test(file) && existsSync(path.join(root, file));
+    const text = code ? readFileSync(path.join(root, file), 'utf8').replaceAll(TYPES_ONLY, '') : '';
     const named = [...text.matchAll(STRINGS)].map(([, one, two, three]) => one ?? two ?? three ?? '');
-    const all = [...new Set(named.flatMap((name) => resolve(file, name)))];
-    direct.set(file, all);
+    const all = {
+      next: [...new Set(named.flatMap((name) => resolve(file, name)))],
+      fromContract: [...text.matchAll(CONTRACT_IMPORT)].flatMap(([, names]) => namesIn(names ?? '')),
+    };
+    read.set(file, all);
     return all;
   }
 
@@ -57,14 +65,15 @@ export function readImports({ root, files }: Checkout): Imports {
     return [];
   }
 
-  return {
-    behind(file) {
-      const seen = new Set([file]);
-      // Grows while it is walked.
-      for (const one of seen) for (const next of leansOn(one)) seen.add(next);
-      return seen;
-    },
-  };
+  return { next: (file) => leansOn(file).next, fromContract: (file) => leansOn(file).fromContract };
+}
+
+/** `a, type B, c as d` names a and c. */
+function namesIn(list: string): string[] {
+  return list
+    .split(',')
+    .map((name) => name.trim().replace(/ as .*$/, ''))
+    .filter((name) => name !== '' && !name.startsWith('type '));
 }
 
 interface Package {

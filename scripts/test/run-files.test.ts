@@ -1,7 +1,7 @@
 // A run of small test files: their order, the report, and skips that are not allowed.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -29,7 +29,8 @@ async function run(
     })),
     options: [],
     testLimit: 10_000,
-    record: false,
+    record: [],
+    leftOut: [],
     judgeSkips: true,
     again: true,
     usageFile: path.join(folder, 'usage'),
@@ -61,9 +62,13 @@ test('a failing test and a file that cannot be read fail the run', async () => {
 test('a file that fails beside others runs once more, alone; it passes the run then, and is named', async () => {
   const once = `import { existsSync, writeFileSync } from 'node:fs'; const mark = import.meta.filename + '.ran';
     test('fails once', () => { if (!existsSync(mark)) { writeFileSync(mark, ''); throw new Error('no'); } });`;
-  const { code, said } = await run({ 'o.test.ts': once, 'p.test.ts': `test('passes', () => {});` });
+  const files = { 'o.test.ts': once, 'p.test.ts': `test('passes', () => {});` };
+  const endFile = path.join(folder, 'end');
+  const { code, said } = await run(files, { leftOut: ['Left out'], endFile });
   assert.equal(code, 0, said);
-  assert.match(said, /Once more, alone: \S*o\.test\.ts\n.*passed alone, as no test should: \S*o\.test\.ts/s);
+  assert.match(said, /Once more, alone: \S*o\.test\.ts\n.*The slowest files.*\nLeft out\n/s);
+  assert.match(said, /passed alone, as no test should: \S*o\.test\.ts\n$/, 'the last line of all');
+  assert.match(readFileSync(endFile, 'utf8'), /^Left out\nFailed beside others \S.*o\.test\.ts\n$/);
   assert.equal(said.match(/✔ passes/g)?.length, 1);
   const fails = Object.fromEntries(['q', 'r', 's', 't', 'u'].map((name) => [`${name}.test.ts`, once]));
   assert.equal((await run(fails)).code, 1, 'not that many');

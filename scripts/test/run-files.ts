@@ -1,6 +1,6 @@
 // Runs test files under node's test runner, each in a process of its own, in the order given. `scripts/run-tests.ts`
 // starts this in a process group of its own; the last lines say what was slow.
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { Readable } from 'node:stream';
 import { run } from 'node:test';
@@ -26,12 +26,16 @@ export interface RunRequest {
   readonly options: readonly string[];
   /** Milliseconds for one test that names no limit of its own. */
   readonly testLimit: number;
-  /** Whether what the files took becomes the record. */
-  readonly record: boolean;
+  /** Files in which what the test files took is recorded. */
+  readonly record: readonly string[];
   /** Whether a skipped test that is not on the list of allowed skips fails the run. */
   readonly judgeSkips: boolean;
   /** Whether files that failed run once more, alone, and pass the run when they pass then; both is reported. */
   readonly again: boolean;
+  /** Lines for the end of the output: what the run did not try. */
+  readonly leftOut: readonly string[];
+  /** A file for those, and for the files that passed alone only. */
+  readonly endFile?: string | undefined;
   /** A path where nothing is yet, for what the files write of their usage. */
   readonly usageFile: string;
 }
@@ -44,26 +48,38 @@ export async function runFiles(request: RunRequest): Promise<boolean> {
   process.env[USAGE_FILE] = request.usageFile;
   const skips: Skip[] = [];
   let failed = await runBatches(request.batches, request, skips);
+  let passedAlone: string[] = [];
   if (request.again && failed.size > 0 && failed.size <= MOST_AGAIN) {
     const files = [...failed];
-    process.stdout.write(`\nOnce more, alone: ${files.join(', ')}\n\n`);
+    say(['', `Once more, alone: ${files.join(', ')}`, '']);
     failed = await runBatches([{ files, concurrency: 1 }], request, skips);
-    for (const file of files.filter((one) => !failed.has(one)))
-      process.stdout.write(`Failed beside others and passed alone, as no test should: ${file}\n`);
+    passedAlone = files.filter((one) => !failed.has(one));
   }
 
   const usages = readUsages(request.usageFile, root);
   rmSync(request.usageFile);
-  if (usages.length > 1) process.stdout.write(`\n${slowestTable(usages)}\n`);
-  if (request.record) recordDurations(usages);
+  if (usages.length > 1) say(['', slowestTable(usages)]);
+  for (const record of request.record) recordDurations(record, usages);
+  if (request.leftOut.length > 0) say(['', ...request.leftOut]);
   const strangers = request.judgeSkips
     ? skipsNotAllowed(skips, readAllowedSkips(), process.getuid?.() === 0 ? 'root' : 'ordinary user')
     : [];
-  for (const { file, test, said } of strangers)
-    process.stdout.write(
-      `Skipped, which tests/allowed-skips.json does not allow: ${file}: ${test}${said === true ? '' : ` (${said})`}\n`,
-    );
+  say(
+    strangers.map(
+      ({ file, test, said }) =>
+        `Skipped, which tests/allowed-skips.json does not allow: ${file}: ${test}${said === true ? '' : ` (${said})`}`,
+    ),
+  );
+  // Last of all, since the run may pass.
+  const faults = passedAlone.map((file) => `Failed beside others and passed alone, as no test should: ${file}`);
+  say(faults);
+  if (request.endFile !== undefined)
+    writeFileSync(request.endFile, [...request.leftOut, ...faults].map((line) => `${line}\n`).join(''));
   return failed.size === 0 && strangers.length === 0;
+}
+
+function say(lines: readonly string[]): void {
+  for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
 /** Adds what was skipped to `skips`. Resolves with the files that failed, from the root of the checkout. */

@@ -8,7 +8,7 @@ import OpenAI from 'openai';
 import type { Browser, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type IntelligenceApp, type IntelligenceWorld, startIntelligenceWorld } from '../support/intelligence-world.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { type DESKTOP, DEVICES, launchBrowser, type PHONE } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -85,10 +85,7 @@ async function openPage(account: TestAccount, viewport: typeof PHONE | typeof DE
   return page;
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} a key is added, replaced, chosen and removed, and never shown`, async (t) => {
     const page = await openPage(world.account, viewport, 'ai');
     t.after(() => page.context().close());

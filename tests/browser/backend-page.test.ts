@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DEVICES, launchBrowser } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -64,10 +64,7 @@ after(async () => {
   await place?.remove();
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`an owner reads where a backend's UDP ports are and what its machine does not give it, on a ${device}`, async (t) => {
     const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());

@@ -4,6 +4,15 @@ import { until } from '../support/wait.ts';
 
 export const PHONE = { width: 390, height: 844 } as const;
 export const DESKTOP = { width: 1280, height: 800 } as const;
+export const BOTH_DEVICES = [
+  ['desktop', DESKTOP],
+  ['phone', PHONE],
+] as const;
+
+/** Of this run: both, or in an ordinary run of everything the one whose turn it is, which it names in PLATFORM_TEST_DEVICE. */
+export const DEVICES = BOTH_DEVICES.filter(([device]) => (process.env.PLATFORM_TEST_DEVICE ?? device) === device);
+/** For what is done once, before or after the rest. */
+export const [FIRST_DEVICE, LAST_DEVICE] = [DEVICES.at(0)?.[0], DEVICES.at(-1)?.[0]];
 
 const LAUNCH = {
   executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',

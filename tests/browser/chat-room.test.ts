@@ -6,7 +6,7 @@ import type { Browser } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { ingressVariables, publicUrlOf } from '../support/public-address.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, LAST_DEVICE, launchBrowser, newPerson, PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -64,10 +64,7 @@ test('two strangers chat, and the owner moderates', async (t) => {
   await look(ada.page, 'desktop', 'chat-room');
   await look(ben.page, 'phone', 'chat-room');
 
-  for (const [device, viewport] of [
-    ['desktop', DESKTOP],
-    ['phone', PHONE],
-  ] as const) {
+  for (const [device, viewport] of DEVICES) {
     const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());
     const page = await context.newPage();
@@ -75,7 +72,7 @@ test('two strangers chat, and the owner moderates', async (t) => {
     const app = page.frameLocator('iframe[title="Chat Room"]');
     await app.getByText('Does anybody know').waitFor();
     await look(page, device, 'chat-room-owner');
-    if (device === 'desktop') continue;
+    if (device !== LAST_DEVICE) continue;
     await app.getByRole('button', { name: /^Delete the message of Ben: <img/ }).click();
     await ada.page.getByText(EVIL).waitFor({ state: 'detached' });
     await app.getByRole('button', { name: 'Close the room' }).click();

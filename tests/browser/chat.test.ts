@@ -15,7 +15,7 @@ import { publishExample } from '../support/publish.ts';
 import { type ScriptedProvider, startScriptedProvider } from '../support/scripted-provider.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
+import { DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -125,10 +125,7 @@ async function openChat(page: Page) {
   return page.frameLocator('iframe[title="Issue Chat"]');
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} an app with a slot and AI is installed, bound, talked to, measured and limited`, async (t) => {
     await offer([]);
     const account = await registerAccount(platform, `${device}-user`);

@@ -11,7 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import { Command } from '../support/cli-command.ts';
 import { installFromCheckout } from '../support/new-project.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE, pressAway, pressInPrompt, tileOf } from './browser.ts';
+import { DEVICES, launchBrowser, newPerson, pressAway, pressInPrompt, tileOf } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 
 let place: PlatformPlace;
@@ -90,10 +90,10 @@ async function enterCode(page: Page, computer: Computer): Promise<Command> {
   return command;
 }
 
-for (const [device, viewport, language] of [
-  ['desktop', DESKTOP, 'typescript'],
-  ['phone', PHONE, 'javascript'],
-] as const) {
+const LANGUAGES = { desktop: 'typescript', phone: 'javascript' } as const;
+
+for (const [device, viewport] of DEVICES) {
+  const language = LANGUAGES[device];
   test(`on a ${device}, a command line is allowed, tries an app out, publishes it, and is signed out`, async (t) => {
     const { page, context, complaints } = await newPerson(browser, viewport);
     t.after(() => context.close());

@@ -13,7 +13,7 @@ import {
 } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { problemCode } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, newPerson, type Person, PHONE, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, newPerson, type Person, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 
 const SERVER = `
@@ -100,10 +100,7 @@ async function agrees(button: Locator, question: string, answer: string, outcome
 }
 
 async function lookOnBoth(name: string, parts: readonly Locator[] = []): Promise<void> {
-  for (const [device, viewport] of [
-    ['desktop', DESKTOP],
-    ['phone', PHONE],
-  ] as const) {
+  for (const [device, viewport] of DEVICES) {
     await landlord.page.setViewportSize(viewport);
     await look(landlord.page, device, name, parts);
   }

@@ -7,7 +7,7 @@ import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -58,10 +58,7 @@ async function lookedAtAgain(fleet: FrameLocator, something: Locator): Promise<v
   await something.waitFor();
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`the master account sees machines, capacity, traffic and use on a ${device}`, async (t) => {
     const { page, fleet } = await openFleet(viewport);
     t.after(() => page.context().close());

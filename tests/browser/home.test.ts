@@ -14,7 +14,7 @@ import {
 } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -23,10 +23,6 @@ const SERVER = `
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
 const BROKEN = `console.log('Reading recipes.db'); console.error('recipes.db is not a database'); process.exit(3);`;
-const DEVICES = [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const;
 
 let place: PlatformPlace;
 let platform: PlatformProcess;

@@ -10,7 +10,7 @@ import { freeUdpPort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { ingressVariables, publicUrlOf } from '../support/public-address.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DEVICES, FIRST_DEVICE, launchBrowser } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -63,17 +63,14 @@ async function deliver(id: string, content: object): Promise<void> {
   assert.equal(answer.status, 201, answer.text);
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} the owner of Webhook Inbox sets a sender up, and reads what it delivers`, async (t) => {
     const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());
     const page = await context.newPage();
     await page.goto(`${platform.origin}/#/app/webhooks`);
     const app = page.frameLocator('iframe[title="Webhook Inbox"]');
-    if (device === 'desktop') {
+    if (device === FIRST_DEVICE) {
       await app.getByText('No deliveries yet. Set up a sender above.').waitFor();
       await look(page, device, 'webhooks-empty');
     } else await app.getByText('Set up a sender', { exact: true }).click();
@@ -100,7 +97,7 @@ for (const [device, viewport] of [
     const page = await context.newPage();
     await page.goto(`${platform.origin}/#/app/udp-echo`);
     const app = page.frameLocator('iframe[title="UDP Echo"]');
-    if (device === 'desktop') {
+    if (device === FIRST_DEVICE) {
       await app.getByRole('heading', { name: 'No UDP port yet' }).waitFor();
       await look(page, device, 'udp-echo-none');
     }

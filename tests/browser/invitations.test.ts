@@ -10,7 +10,7 @@ import {
   runCommand,
   startPlatform,
 } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, newPerson } from './browser.ts';
 import { look } from './look.ts';
 
 let place: PlatformPlace;
@@ -39,10 +39,7 @@ async function invitation(): Promise<string> {
   return /http\S+#invite=\S+/.exec(said)?.[0] ?? assert.fail(said);
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`without an invitation the page says whom to ask, and with one a person registers, on a ${device}`, async (t) => {
     const page = await visitor(t, viewport);
     await page.goto(platform.origin);

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE, pressInPrompt } from './browser.ts';
+import { DEVICES, launchBrowser, newPerson, pressInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 
 let place: PlatformPlace;
@@ -40,10 +40,7 @@ async function download(page: Page): Promise<Buffer> {
   return gunzipSync(await readFile(await file.path()));
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device}, the account is downloaded, deleted and kept`, async () => {
     const { page, context } = await newPerson(browser, viewport);
     const name = `leaver-${device}`;

@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser } from './browser.ts';
 import { call, connect, publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -147,10 +147,7 @@ test('only https addresses outside the platform are asked about', async () => {
   assert.equal(await page.getByRole('dialog').count(), 0);
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`the question shows the whole address, however it is made, on a ${device}`, async () => {
     await context.close();
     await open(viewport);

@@ -1,19 +1,23 @@
-// How a page looks: pictures of it by day and by night, what axe finds fault with, and what is beyond the edge.
+// How a page looks: pictures of it by day, what axe finds fault with, and what is beyond the edge; in a thorough run also by
+// night.
 import { strict as assert } from 'node:assert';
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Locator, Page } from 'playwright-core';
+import { thorough } from '../support/thorough.ts';
 import { violationsIn } from './axe.ts';
 import { showScheme } from './browser.ts';
 
 /** Where pictures go: `SCREENSHOT_DIR`, by default `screenshots/`. */
 const SCREENSHOTS = path.resolve(process.env.SCREENSHOT_DIR ?? 'screenshots');
 
+const SCHEMES = thorough<readonly ('light' | 'dark')[]>(['light'], ['light', 'dark']);
+
 /** What differs by night: colours. The other rules would find again what they found by day. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 
 /**
- * Takes the pictures `<device>/<name>.png` and `<device>/<name>-dark.png`.
+ * Takes the pictures `<device>/<name>.png` and, by night, `<device>/<name>-dark.png`.
  *
  * @param parts of a page that is longer than the screen: a picture with each of them at the top, numbered from 1
  * @throws AssertionError for each element that axe finds fault with, and for a document that is wider than its frame
@@ -21,7 +25,7 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
 export async function look(page: Page, device: string, name: string, parts: readonly Locator[] = []): Promise<void> {
   const folder = path.join(SCREENSHOTS, device);
   await mkdir(folder, { recursive: true });
-  for (const scheme of ['light', 'dark'] as const) {
+  for (const scheme of SCHEMES) {
     const take = (picture: string) =>
       page.screenshot({ path: path.join(folder, `${picture}${scheme === 'dark' ? '-dark' : ''}.png`) });
     await showScheme(page, scheme);

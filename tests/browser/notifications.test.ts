@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressAway, tileOf } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, pressAway, tileOf } from './browser.ts';
 import { installHerald, openDesk as openHeraldDesk, type Publish } from './herald.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -71,10 +71,7 @@ async function pressUntilGone(press: () => Promise<void>, gone: Locator): Promis
   assert.fail('the press had no effect');
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`important notifications flash one at a time, and an action opens the app that sent it, on a ${device}`, async (t) => {
     const { context, page } = await openDesk(viewport);
     t.after(() => context.close());
@@ -293,10 +290,7 @@ test('of all hidden tabs one goes on listening, and when it is closed the next t
   await until('the end of the lock', async () => (await locks()).held?.length === 0);
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`the Notifications app sorts, mutes and tests, on a ${device}`, async (t) => {
     const { context, page } = await openDesk(viewport);
     t.after(() => context.close());

@@ -17,7 +17,7 @@ import {
 } from '../support/platform-process.ts';
 import { publishExample } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -208,10 +208,7 @@ test('an order whose backend is killed in each step, and core once, finishes wit
   await look(page, 'desktop', 'order-killed');
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} an order is placed once, refused and refunded`, async (t) => {
     const { context, page, app } = await open(viewport, 'order', 'Order');
     t.after(() => context.close());

@@ -8,7 +8,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { problemCode } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser } from './browser.ts';
 import { call, connect, publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -89,10 +89,7 @@ function appears(what: ReturnType<Page['getByRole']>): Promise<boolean> {
   );
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`an app asks, the person agrees, everything stops, and the person resumes, on a ${device}`, async (t) => {
     const context = await signedIn(viewport);
     t.after(() => context.close());

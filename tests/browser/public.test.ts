@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -95,10 +95,10 @@ async function flip(control: Locator, to: boolean): Promise<void> {
   await control.and(control.page().locator(`[aria-checked="${to}"][aria-disabled="false"]`)).waitFor();
 }
 
-for (const [device, viewport, appId, name] of [
-  ['desktop', DESKTOP, 'doorbell', 'Doorbell'],
-  ['phone', PHONE, 'gatebell', 'Gate Bell'],
-] as const) {
+const APPS = { desktop: ['doorbell', 'Doorbell'], phone: ['gatebell', 'Gate Bell'] } as const;
+
+for (const [device, viewport] of DEVICES) {
+  const [appId, name] = APPS[device];
   test(`an owner sees and decides what the internet reaches, on a ${device}`, async (t) => {
     const account = await registerAccount(platform, `${device}-user`);
     const context = await signedInContext({ browser, platform, account }, viewport);
@@ -222,10 +222,7 @@ for (const [device, viewport, appId, name] of [
   });
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`a native client is let in by a line, and disconnected with all others, on a ${device}`, async (t) => {
     const account = await registerAccount(platform, `${device}-client`);
     const appId = `chime-${device}`;

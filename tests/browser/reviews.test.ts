@@ -8,7 +8,7 @@ import type { Browser, Frame, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
+import { BOTH_DEVICES, DESKTOP, DEVICES, FIRST_DEVICE, launchBrowser, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -112,10 +112,8 @@ async function fateOf(page: Page, frame: Frame, origin: string, kind: 'connect' 
 
 const LET_THROUGH = 'net::ERR_NAME_NOT_RESOLVED';
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+// The phone comes after the desktop, to an app with two versions.
+for (const [device, viewport] of BOTH_DEVICES) {
   test(`what is reviewed holds, on a ${device}`, async (t) => {
     const account = await registerAccount(platform, `${device}-user`);
     const context = await signedInContext({ browser, platform, account }, viewport);
@@ -252,12 +250,9 @@ const DIARY = {
   'frontend/index.html': '<!doctype html><html lang="en"><title>Diary</title><h1>Diary</h1></html>',
 };
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`a backend that an update brings runs once it is allowed, on a ${device}`, async (t) => {
-    if (device === 'desktop') {
+    if (device === FIRST_DEVICE) {
       await publishTestApp(publisher, 'diary', page1, DIARY);
       await publishTestApp(publisher, 'diary', page2, DIARY);
     }

@@ -9,7 +9,7 @@ import { openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, type PHONE } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -80,10 +80,7 @@ async function seen(account: TestAccount): Promise<ScheduleFiring[]> {
   return JSON.parse((await ask('/seen')).text) as ScheduleFiring[];
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`without an app that can run at set times, Schedules says what to do, on a ${device}`, async (t) => {
     const { page, schedules } = await openSchedules(await registerAccount(platform, `empty-${device}`), viewport);
     t.after(() => page.context().close());

@@ -10,7 +10,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { publishTestApp } from '../support/publish.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
+import { DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -75,10 +75,7 @@ function manifest(version: string, methods: readonly string[]) {
   };
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} a secret is chosen, used unseen, reviewed again and removed`, async (t) => {
     const account = await registerAccount(platform, `${device}-user`);
     const context = await signedInContext({ browser, platform, account }, viewport);

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { registerAccount, signIn, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, newPerson } from './browser.ts';
 import { publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
 
@@ -156,10 +156,7 @@ async function pausesEverything(page: Page, owner: string): Promise<void> {
 async function told(page: Page, text: string | RegExp, picture: string): Promise<void> {
   await page.getByText(text).waitFor();
   assert.equal(await page.locator('iframe').count(), 0, 'no app is left on the page');
-  for (const [device, size] of [
-    ['desktop', DESKTOP],
-    ['phone', PHONE],
-  ] as const) {
+  for (const [device, size] of DEVICES) {
     await page.setViewportSize(size);
     await look(page, device, picture);
   }

@@ -7,7 +7,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -43,10 +43,7 @@ async function publish(appId: string, name: string, diskMiB: number): Promise<vo
   await publishTestApp(account, appId, { name, workload }, files);
 }
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} an account sees what takes its storage, and deletes what a removed app left`, async (t) => {
     await publish(`kept-${device}`, 'Photo Diary', 2_048);
     await publish(`gone-${device}`, 'Old Ledger', 512);

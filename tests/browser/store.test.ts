@@ -8,7 +8,7 @@ import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -73,10 +73,7 @@ after(async () => {
 const storeOf = (page: Page): FrameLocator => page.frameLocator('iframe[title="Store"]');
 const noDialog = (page: Page) => page.locator('body:not(:has(dialog[open]))');
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`an app is found, looked at, installed, updated and taken back, on a ${device}`, async (t) => {
     const appId = `garden-${device}`;
     const name = `Garden ${device}`;
@@ -214,10 +211,7 @@ test('an unlisted app opens by its link, and a private one to its publisher alon
     assert.equal(await storeOf(page).getByText(hidden).count(), 0, hidden);
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
+for (const [device, viewport] of DEVICES) {
   test(`a publisher sees whom the app is for, and deletes a version nobody uses, on a ${device}`, async (t) => {
     const appId = `shed-${device}`;
     const context = await signedInContext({ browser, platform, account: publisher }, viewport);

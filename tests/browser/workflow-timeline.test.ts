@@ -15,7 +15,7 @@ import {
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { installTestApp } from '../support/installed-app.ts';
-import { DESKTOP, launchBrowser, PHONE } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, PHONE } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -23,11 +23,6 @@ const SHELL = path.join(import.meta.dirname, '../../packages/shell/dist');
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-
-const DEVICES = [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const;
 
 let world: Constellation;
 let browser: Browser;

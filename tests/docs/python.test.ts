@@ -24,6 +24,7 @@ import { until } from '../support/wait.ts';
 const ROOT = path.join(import.meta.dirname, '../..');
 const EXAMPLE = path.join(ROOT, 'examples/notes-python');
 const PATIENCE = 240_000;
+const LONG = { timeout: 2 * PATIENCE };
 const run = promisify(execFile);
 
 const blocks = (language: string) => blocksOf('docs/python.md', language);
@@ -130,7 +131,7 @@ inOwnNetwork(import.meta.url, { skip: missing, timeout: 15 * 60_000 }, () => {
     await until('the backend to answer', async () => (await ask('/notes')).status === 200, PATIENCE);
   }
 
-  test('its first commands publish it; a note is stored, announced and found', async () => {
+  test('its first commands publish it; a note is stored, announced and found', LONG, async () => {
     const [build] = blocks('sh');
     await type(build);
     await account.browser.take('/v1/apps', { body: { appId: 'notes-python' } });
@@ -164,7 +165,7 @@ inOwnNetwork(import.meta.url, { skip: missing, timeout: 15 * 60_000 }, () => {
       assert.match(problem, /^Notes in Python may not .* You can allow it in Settings → Apps → Notes in Python\.$/);
   });
 
-  test('its last commands publish the same image from a registry, and the notes are still there', async () => {
+  test('its last commands publish the same image from a registry, and the notes are still there', LONG, async () => {
     const [, push] = blocks('sh');
     await type(push);
     assert.deepEqual(await readdir(path.join(folder, 'my-notes/workload')), []);

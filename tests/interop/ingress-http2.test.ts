@@ -94,7 +94,7 @@ test('h2load gets every answer at full load', { skip: needs('h2load') }, async (
   assert.match(stdout, /Application protocol: h2/);
 });
 
-test('Python’s h2 speaks to it, and gets refusals as answers', async (t) => {
+test('Python’s h2 speaks to it, and gets refusals as answers', { timeout: 3 * INSTALL_MS }, async (t) => {
   const python = path.join(folder, 'venv/bin/python');
   try {
     await run('python3', ['-m', 'venv', path.join(folder, 'venv')], { timeout: INSTALL_MS });

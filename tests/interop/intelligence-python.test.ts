@@ -80,7 +80,7 @@ print(client.messages.count_tokens(model="small", messages=messages).input_token
 };
 
 for (const [name, [program, printed]] of Object.entries(programs)) {
-  test(name, async (t) => {
+  test(name, { timeout: 3 * INSTALL_MS }, async (t) => {
     if (missing !== null) return t.skip(missing);
     const former = await asker.settled();
     assert.deepEqual(await python(program), printed);

@@ -12,6 +12,8 @@ import { bundleSuite, type SuiteWorld, startSuiteWorld } from '../support/sdk-su
 import { allCases, type CaseResult } from './suite/run.ts';
 
 const RUNTIMES = path.join(import.meta.dirname, '../runtimes');
+/** The first of them installs the others. */
+const INSTALL_MS = 600_000;
 const [cpu, bunCpu] = process.arch === 'arm64' ? ['arm64', 'aarch64'] : ['x64', 'x64'];
 
 /** The program, below the folder of the runtimes, and its arguments. */
@@ -50,7 +52,7 @@ after(async () => {
 });
 
 for (const [name, [program, ...args]] of Object.entries(runtimes)) {
-  test(`in ${name} the SDK keeps every promise of its suite`, async () => {
+  test(`in ${name} the SDK keeps every promise of its suite`, { timeout: INSTALL_MS }, async () => {
     const { environment, misbehaving } = await world.open();
     const env = {
       PATH: process.env.PATH,

@@ -17,6 +17,7 @@ import {
 } from '../browser/browser.ts';
 import { Command, PLATFORM } from '../support/cli-command.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { STORY_MS } from '../support/wait.ts';
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -112,7 +113,7 @@ async function goTo(page: Page, hash: string): Promise<void> {
   await page.goto(`${place.origin}/${hash}`);
 }
 
-test('the first days of an author', async (t) => {
+test('the first days of an author', { timeout: STORY_MS }, async (t) => {
   const step = async (promise: string, work: () => Promise<void>) => {
     let done = false;
     await t.test(promise, async () => {

@@ -5,9 +5,10 @@ import { strict as assert } from 'node:assert';
 import { readdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { DESKTOP, launchBrowser, newPerson, PHONE } from '../browser/browser.ts';
+import { DEVICES, launchBrowser, newPerson } from '../browser/browser.ts';
 import { Newcomer } from '../browser/newcomer.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { STORY_MS } from '../support/wait.ts';
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -24,11 +25,8 @@ after(async () => {
   await place?.remove();
 });
 
-for (const [device, viewport] of [
-  ['desktop', DESKTOP],
-  ['phone', PHONE],
-] as const) {
-  test(`a newcomer does the whole story on a ${device}`, async (t) => {
+for (const [device, viewport] of DEVICES) {
+  test(`a newcomer does the whole story on a ${device}`, { timeout: STORY_MS }, async (t) => {
     const person = await newPerson(browser, viewport);
     t.after(() => person.context.close());
     const someone = new Newcomer(person, { origin: platform.origin, device, account: `${device}-user` });

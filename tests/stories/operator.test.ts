@@ -14,7 +14,7 @@ import type { Browser, Page } from 'playwright-core';
 import { DESKTOP, launchBrowser, newPerson, type Person, pressInPrompt, tileOf } from '../browser/browser.ts';
 import { blocksOf } from '../support/documented.ts';
 import { emptyPlace, type PlatformPlace } from '../support/platform-process.ts';
-import { until } from '../support/wait.ts';
+import { STORY_MS, until } from '../support/wait.ts';
 
 const PLATFORM = fileURLToPath(new URL('../../platform', import.meta.url));
 /** The first start sets up PostgreSQL; on a busy machine all else takes its time too. */
@@ -99,7 +99,7 @@ async function creates(page: Page, account: string): Promise<void> {
   await page.getByRole('button', { name: `Account ${account}` }).waitFor();
 }
 
-test('the first evening of an operator', async (t) => {
+test('the first evening of an operator', { timeout: STORY_MS }, async (t) => {
   const step = async (promise: string, work: () => Promise<void>) => {
     let done = false;
     await t.test(promise, async () => {

@@ -13,6 +13,7 @@ import { until } from '../support/wait.ts';
 
 /** The first start builds the shell and the default apps, and sets up PostgreSQL. */
 const PATIENCE = 300_000;
+const LONG = { timeout: 2 * PATIENCE };
 
 let checkout: CheckoutCopy;
 let place: PlatformPlace;
@@ -90,7 +91,7 @@ async function paste(script: string): Promise<string> {
   return stdout;
 }
 
-test('npm start sets up a fresh checkout and prints the address, where one creates an account', async () => {
+test('npm start sets up a fresh checkout and prints the address, where one creates an account', LONG, async () => {
   const [block] = blocksOf('README.md', 'sh', '## Start');
   const terminal = new Terminal(lineOf(block, 'npm start'));
   await page.goto(await terminal.shows(/http:\/\/shell\.platform\.localhost:\d+/));
@@ -106,7 +107,7 @@ test('npm test is there to run the tests', async () => {
   assert.match(await paste(`${command.trim()} -- packages/contract/src/schema-words.test.ts`), /^ℹ fail 0$/m);
 });
 
-test('the first app runs at home while dev runs, and is in the Store once it is published', async () => {
+test('the first app runs at home while dev runs, and is in the Store once it is published', LONG, async () => {
   const [block = ''] = blocksOf('README.md', 'sh', '## A first app, in ten lines');
   const [files = ''] = block.split('./platform ', 1);
   await paste(files);

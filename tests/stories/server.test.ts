@@ -13,7 +13,7 @@ import { blocksOf } from '../support/documented.ts';
 import { lacksProgram } from '../support/lacks-program.ts';
 import { type SystemdMachine, startSystemdMachine, systemdUnavailable } from '../support/systemd-machine.ts';
 import { certificateFor } from '../support/tls-front.ts';
-import { until } from '../support/wait.ts';
+import { STORY_MS, until } from '../support/wait.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url));
 const NAMES = ['cloud.example.org', '*.example-apps.net', 'node.example-nodes.net'];
@@ -92,7 +92,7 @@ async function answers(): Promise<void> {
 
 const written = async (script: string) => (await machine.run(script)).trim();
 
-test('a server, as documented', { skip }, async (t) => {
+test('a server, as documented', { skip, timeout: STORY_MS }, async (t) => {
   const step = async (promise: string, work: () => Promise<void>) => {
     let done = false;
     await t.test(promise, async () => {

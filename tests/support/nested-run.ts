@@ -17,10 +17,11 @@ export interface NestedRun {
 /** Fails with all that was said when a test of the file did, or none ran. */
 export async function runNested(context: TestContext, { walls, node, file, environment }: NestedRun): Promise<void> {
   const { NODE_TEST_CONTEXT: _, ...outer } = process.env;
+  const limit = process.execArgv.filter((option) => option.startsWith('--test-timeout='));
   const child = spawn(
     'setpriv',
     // --test, since a file that runs by itself ends with 0 after a hook of its own failed.
-    ['--pdeathsig', 'TERM', ...walls, node, '--test', '--test-reporter=spec', file],
+    ['--pdeathsig', 'TERM', ...walls, node, '--test', ...limit, '--test-reporter=spec', file],
     { env: { ...outer, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   context.after(() => child.kill('SIGTERM'));

@@ -1,6 +1,9 @@
 // Waits in tests: always for a condition, never for a time.
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** The limit of a test that tells a whole story: the runner's is for a single thing (`docs/testing.md`). */
+export const STORY_MS = 600_000;
+
 /** Milliseconds between two polls: short at first, then a small part of the time waited so far. */
 const SHORTEST_PAUSE = 5;
 const LONGEST_PAUSE = 100;

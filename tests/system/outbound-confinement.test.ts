@@ -29,8 +29,8 @@ interface Case {
   readonly refused?: true;
 }
 
-function casesOf<One>(file: string): readonly One[] {
-  return JSON.parse(readFileSync(new URL(`../../packages/${file}`, import.meta.url), 'utf8')).cases;
+function casesOf<One>(file: URL): readonly One[] {
+  return JSON.parse(readFileSync(file, 'utf8')).cases;
 }
 
 let world: OutboundWorld;
@@ -91,7 +91,7 @@ const PREFIXES: Readonly<Record<string, string>> = { root: '/', slash: '/base/' 
 
 describe('authored cases', () => {
   let bound: string | undefined;
-  const cases = casesOf<Case>('gateway/test-vectors/outbound-cases.json');
+  const cases = casesOf<Case>(new URL('../../packages/gateway/test-vectors/outbound-cases.json', import.meta.url));
   test('there are more than 200', () => assert.ok(cases.length > 200, String(cases.length)));
   for (const item of cases) {
     test(item.name, async () => {
@@ -130,7 +130,9 @@ describe('authored cases', () => {
 });
 
 describe('path vectors below a slot', () => {
-  for (const item of casesOf<{ name: string; target: string }>('contract/test-vectors/paths.json')) {
+  for (const item of casesOf<{ name: string; target: string }>(
+    new URL('../../packages/contract/test-vectors/paths.json', import.meta.url),
+  )) {
     test(item.name, async () => {
       const { answers, arrived, received } = await exchange(
         `GET /v1/services/outbound/base${item.target} HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${GATEWAY_CREDENTIAL}\r\nConnection: close\r\n\r\n`,
@@ -151,7 +153,7 @@ describe('path vectors below a slot', () => {
 
 describe('request vectors to a slot', () => {
   for (const item of casesOf<{ name: string; raw: string; expected: string }>(
-    'http/test-vectors/http-request-cases.json',
+    new URL('../../packages/http/test-vectors/http-request-cases.json', import.meta.url),
   )) {
     test(item.name, async () => {
       const raw = Buffer.from(item.raw, 'base64')
@@ -182,7 +184,7 @@ describe('addresses of the operator’s network', () => {
     readonly class: string;
     readonly dns?: readonly { readonly A?: readonly string[]; readonly AAAA?: readonly string[] }[];
   }
-  for (const item of casesOf<SsrfCase>('contract/test-vectors/ssrf.json')) {
+  for (const item of casesOf<SsrfCase>(new URL('../../packages/contract/test-vectors/ssrf.json', import.meta.url))) {
     // An allow-list, schemes and redirects are not the business of addresses.
     if (item.expected !== 'refuse' || ['allow-list', 'redirect', 'port'].includes(item.class)) continue;
     test(`no connection is made for ${item.name}: ${item.input}`, async () => {

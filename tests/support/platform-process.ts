@@ -138,9 +138,14 @@ export async function databaseUrlOf(place: Pick<PlatformPlace, 'dataDirectory'>)
   return (await instanceOf(place)).databaseUrl;
 }
 
+/** What the supervisor says of the parts of a running platform, in the order in which they started. */
+export async function partStatesOf(place: Pick<PlatformPlace, 'dataDirectory'>): Promise<readonly PartState[]> {
+  return (await instanceOf(place)).parts;
+}
+
 /** What the supervisor says of one of them. */
 export async function partOf(place: Pick<PlatformPlace, 'dataDirectory'>, name: PartName): Promise<PartState> {
-  const part = (await instanceOf(place)).parts.find((one) => one.name === name);
+  const part = (await partStatesOf(place)).find((one) => one.name === name);
   if (part === undefined) throw new Error(`the platform has no part ${name}`);
   return part;
 }

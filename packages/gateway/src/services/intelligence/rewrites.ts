@@ -1,4 +1,5 @@
 // The two answers that do not pass as they are: a stream whose usage only the Gateway asked for, and a list of models.
+import { matchesResource } from '@platform/contract';
 import type { Rewrite } from '@platform/http';
 import { type Dialect, listOf, member } from './dialect.ts';
 import { parsed } from './server-sent-events.ts';
@@ -68,6 +69,5 @@ export function onlyModels(patterns: readonly string[]): Rewrite {
 }
 
 function isVisible(id: unknown, patterns: readonly string[]): boolean {
-  if (typeof id !== 'string') return false;
-  return patterns.some((pattern) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern));
+  return typeof id === 'string' && patterns.some((pattern) => matchesResource(pattern, id));
 }

@@ -4,7 +4,7 @@ import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type RunningGateway, startGateway } from '@platform/gateway';
+import { type ListeningGateway, startGateway } from '@platform/gateway';
 import { newEnvelopeKey } from '@platform/link';
 import { Notifications, PlatformError, PlatformServicesClient } from '@platform/sdk';
 import { buildSdk } from '@platform/sdk/build';
@@ -17,7 +17,7 @@ const GATEWAY_TOKEN = `pgw_${'t'.repeat(43)}`;
 
 let constellation: Constellation;
 let account: TestAccount;
-let gateway: RunningGateway;
+let gateway: ListeningGateway;
 let client: PlatformServicesClient;
 
 before(async () => {

@@ -1,47 +1,56 @@
-// What modules load by value, and whether they load each other in a circle. Type-only imports are erased before.
+// Circles of imports: what each module loads of the others, and whether a way leads back to where it began. What counts is
+// what Node loads, at once or by `import()`; imports of types alone are erased before.
+import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { parseSync, Visitor } from 'rolldown/utils';
+import { ROOT } from './modules.ts';
 
-export interface Load {
-  /** The importing file, and the imported one, from the same folder. */
+/** One file loads another; both from the root of the checkout. */
+export interface Loading {
   readonly from: string;
   readonly to: string;
 }
 
-/** Files that a TypeScript file loads by a relative path: imports, re-exports and `import()` of values. */
-export function loadsOf(from: string, source: string): Load[] {
+/** The files that a source text loads by a relative path. */
+export function loadedBy(from: string, source: string): Loading[] {
   const names: string[] = [];
   const add = (node: unknown) => {
-    if (typeof node === 'object' && node !== null && 'value' in node && typeof node.value === 'string')
-      names.push(node.value);
+    if (typeof node !== 'object' || node === null || !('value' in node) || typeof node.value !== 'string') return;
+    if (node.value.startsWith('.')) names.push(node.value);
   };
   new Visitor({
-    ImportDeclaration: (node) => (node.importKind === 'type' ? undefined : add(node.source)),
-    ExportNamedDeclaration: (node) => (node.exportKind === 'type' ? undefined : add(node.source)),
-    ExportAllDeclaration: (node) => (node.exportKind === 'type' ? undefined : add(node.source)),
+    ImportDeclaration: (node) => node.importKind !== 'type' && add(node.source),
+    ExportNamedDeclaration: (node) => node.exportKind !== 'type' && add(node.source),
+    ExportAllDeclaration: (node) => node.exportKind !== 'type' && add(node.source),
     ImportExpression: (node) => add(node.source),
   }).visit(parseSync(path.basename(from), source).program);
-  return names
-    .filter((name) => name.startsWith('.'))
-    .map((name) => ({ from, to: path.join(path.dirname(from), name) }));
+  return names.map((name) => ({ from, to: path.join(path.dirname(from), name) }));
+}
+
+/** What the files of the checkout load of each other. */
+export function readLoadings(files: readonly string[]): Loading[] {
+  return files.flatMap((file) => loadedBy(file, readFileSync(path.join(ROOT, file), 'utf8')));
 }
 
 /**
- * The first circle, as the imports that make it; empty when there is none.
- * @param partOf what a file belongs to; imports within one part make no circle
+ * The first circle, as the lines `<file> loads <file>` that make it; empty when there is none.
+ *
+ * @param partOf what circles are looked for among. Default: the files themselves
  */
-export function circleIn(loads: readonly Load[], partOf: (file: string) => string): string[] {
+export function circleIn(all: readonly Loading[], partOf: (file: string) => string = (file) => file): string[] {
+  const between = all.map((one) => ({ ...one, part: partOf(one.from), next: partOf(one.to) }));
+  // A file that loads itself is a circle; a folder whose files load each other is none.
   const next = Map.groupBy(
-    loads.filter(({ from, to }) => partOf(from) !== partOf(to)),
-    ({ from }) => partOf(from),
+    between.filter(({ part, next, from, to }) => part !== next || from === to),
+    ({ part }) => part,
   );
   const done = new Set<string>();
-  function search(part: string, way: readonly (Load & { readonly part: string })[]): string[] {
+  function search(part: string, way: readonly (typeof between)[number][]): string[] {
     const start = way.findIndex((step) => step.part === part);
-    if (start >= 0) return way.slice(start).map(({ from, to }) => `${from} imports ${to}`);
+    if (start >= 0) return way.slice(start).map(({ from, to }) => `${from} loads ${to}`);
     if (done.has(part)) return [];
-    for (const load of next.get(part) ?? []) {
-      const circle = search(partOf(load.to), [...way, { ...load, part }]);
+    for (const one of next.get(part) ?? []) {
+      const circle = search(one.next, [...way, one]);
       if (circle.length > 0) return circle;
     }
     done.add(part);

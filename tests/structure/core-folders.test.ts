@@ -1,10 +1,10 @@
-// Promises of how core is divided: its folders import each other in one direction, and what every domain stands on knows
-// none of them. What is read is what Node loads: type-only imports are erased before.
+// Promises of how core is divided: its folders import each other in one direction, what every domain stands on loads
+// none of them, and outside of a domain only its face is imported, of types as well.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
 import * as path from 'node:path';
 import { test } from 'node:test';
+import { circleIn, type Loading, loadedBy } from './circles.ts';
 import { importsOf } from './modules.ts';
 
 const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
@@ -28,51 +28,10 @@ const FOUNDATION = [
 /** What stands on the domains: the serving of app hosts, the wiring, and what other packages import. */
 const TOP = ['frontends', 'domains.ts', 'open-context.ts', 'app.ts', 'local-core.ts', 'entries'];
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-}
-
-const LOADED = /^\s*(?:import|export)\b[^'"`;=(]*['"](\.\.?\/[^'"]+)['"]|\bimport\(\s*['"](\.\.?\/[^'"]+)['"]/gm;
-
-/** Files of core that a file of core loads. */
-function loadedBy(from: string, source: string): Import[] {
-  const erased = stripTypeScriptTypes(source);
-  return [...erased.matchAll(LOADED)].map(([, always, lazily]) => ({
-    from,
-    to: path.join(path.dirname(from), always ?? lazily ?? ''),
-  }));
-}
-
 const imports = files.flatMap((from) => loadedBy(from, readFileSync(path.join(SOURCE, from), 'utf8')));
 
 /** A folder, or a file that lies in none. */
 const partOf = (file: string) => file.split(path.sep)[0] ?? file;
-
-/** The first circle among parts, as the imports that make it; empty when there is none. */
-function circleIn(all: readonly Import[]): string[] {
-  const next = Map.groupBy(
-    all.filter(({ from, to }) => partOf(from) !== partOf(to)),
-    ({ from }) => partOf(from),
-  );
-  const done = new Set<string>();
-  function search(part: string, way: readonly (Import & { readonly part: string })[]): string[] {
-    const start = way.findIndex((step) => step.part === part);
-    if (start >= 0) return way.slice(start).map(({ from, to }) => `${from} imports ${to}`);
-    if (done.has(part)) return [];
-    for (const one of next.get(part) ?? []) {
-      const circle = search(partOf(one.to), [...way, { ...one, part }]);
-      if (circle.length > 0) return circle;
-    }
-    done.add(part);
-    return [];
-  }
-  for (const part of next.keys()) {
-    const circle = search(part, []);
-    if (circle.length > 0) return circle;
-  }
-  return [];
-}
 
 test('every import of core is found, and a file that is not there would be', () => {
   assert.ok(files.length > 200 && imports.length > 500, `${files.length} files, ${imports.length} imports`);
@@ -80,21 +39,10 @@ test('every import of core is found, and a file that is not there would be', () 
     imports.filter(({ to }) => !to.startsWith('..') && !files.includes(to)),
     [],
   );
-  const source = "import type { A } from './a.ts';\nimport { b } from './b.ts';\nconst c = import('../c/c.ts');\n";
-  assert.deepEqual(
-    loadedBy('x/x.ts', source).map(({ to }) => to),
-    ['x/b.ts', 'c/c.ts'],
-  );
 });
 
 test('folders of core import each other in one direction', () => {
-  assert.deepEqual(circleIn(imports), []);
-  const circle = [
-    { from: 'a/1.ts', to: 'b/1.ts' },
-    { from: 'b/2.ts', to: 'c.ts' },
-    { from: 'c.ts', to: 'a/2.ts' },
-  ];
-  assert.equal(circleIn(circle).length, 3);
+  assert.deepEqual(circleIn(imports, partOf), []);
 });
 
 function layerOf(part: string): number {
@@ -124,7 +72,7 @@ const named = files.flatMap((from) =>
 );
 
 /** Imports of a domain's insides from outside of it. The wiring alone also takes each domain itself. */
-function pastFaces(all: readonly Import[]): Import[] {
+function pastFaces(all: readonly Loading[]): Loading[] {
   return all.filter(({ from, to }) => {
     if (partOf(from) === partOf(to) || to.startsWith('..') || layerOf(partOf(to)) !== 1) return false;
     const file = to.slice(partOf(to).length + 1);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { circleIn, type Load, loadsOf } from './circles.ts';
+import { circleIn, type Loading, loadedBy } from './circles.ts';
 import { ROOT } from './modules.ts';
 
 /** From the bottom; of each floor the folders or files of `packages/shell/src` on it. */
@@ -22,7 +22,7 @@ const WORKER = 'worker';
 function read(folder: string) {
   const cwd = path.join(ROOT, folder);
   const files = globSync('**/*.{ts,tsx}', { cwd, exclude: ['**/*.test.ts', '**/dist/**', '**/node_modules/**'] });
-  return { files, loads: files.flatMap((file) => loadsOf(file, readFileSync(path.join(cwd, file), 'utf8'))) };
+  return { files, loads: files.flatMap((file) => loadedBy(file, readFileSync(path.join(cwd, file), 'utf8'))) };
 }
 
 const { files, loads } = read('packages/shell/src');
@@ -35,7 +35,7 @@ const partOf = (file: string) => path.dirname(file).split(path.sep).slice(0, 2).
 const floorOf = (file: string) => FLOORS.findIndex((floor) => floor.includes(topOf(file)));
 
 /** Why an import breaks the rule; `null` when it keeps it. */
-function refusal({ from, to }: Load): string | null {
+function refusal({ from, to }: Loading): string | null {
   const broken = (why: string) => `${from} imports ${to}: ${why}`;
   const [here, there] = [topOf(from), topOf(to)];
   if (here === there) return null;
@@ -63,7 +63,7 @@ import { i } from '@platform/contract';
 const j = <b>from './j.ts'</b>;
 `;
   assert.deepEqual(
-    loadsOf('x/x.tsx', source).map(({ to }) => to),
+    loadedBy('x/x.tsx', source).map(({ to }) => to),
     ['x/b.ts', 'x/c.ts', 'x/e.tsx', 'f/f.ts', 'g/g.tsx'],
   );
 });

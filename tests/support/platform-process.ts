@@ -7,7 +7,14 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { PartState } from '../../packages/cli/test-support/part-state.ts';
+import { readConfiguration } from '@platform/core/config';
+import {
+  type PartName,
+  type PartState,
+  type PlannedListener,
+  parts,
+  plannedListeners,
+} from '../../packages/cli/test-support/parts.ts';
 import { serverProcesses } from '../../packages/core/test-support/server-processes.ts';
 import { unmountBelow } from '../../packages/runtime/test-support/unmount.ts';
 import { copyStarted } from './data-template.ts';
@@ -72,28 +79,36 @@ export async function emptyPlace(more: NodeJS.ProcessEnv = {}): Promise<Platform
 }
 
 async function placeOf(dataDirectory: string, more: NodeJS.ProcessEnv): Promise<PlatformPlace> {
-  const [port, nodePort, ingressPort] = [await freePort(), await freePort(), await freePort()];
-  const origin = `http://shell.platform.localhost:${port}`;
+  const ports = new Map<string, number>();
+  const listening: NodeJS.ProcessEnv = {};
+  for (const listener of DEFAULT_LISTENERS) {
+    const port = await freePort();
+    ports.set(listener.variable, port);
+    listening[listener.variable] = settingOf(listener, port);
+  }
+  const portOf = (variable: string) => ports.get(variable) ?? 0;
   return {
     dataDirectory,
-    origin,
-    port,
-    nodePort,
-    ingressPort,
-    environment: {
-      ...inherited,
-      PLATFORM_DATA_DIR: dataDirectory,
-      PLATFORM_OS_ORIGIN: origin,
-      PLATFORM_NODE_ORIGIN: `http://node.platform.localhost:${nodePort}`,
-      PLATFORM_INGRESS_LISTEN: `127.0.0.1:${ingressPort}`,
-      ...more,
-    },
+    origin: listening.PLATFORM_OS_ORIGIN ?? '',
+    port: portOf('PLATFORM_OS_ORIGIN'),
+    nodePort: portOf('PLATFORM_NODE_ORIGIN'),
+    ingressPort: portOf('PLATFORM_INGRESS_LISTEN'),
+    environment: { ...inherited, PLATFORM_DATA_DIR: dataDirectory, ...listening, ...more },
     async remove() {
       unmountBelow(dataDirectory);
       await serverEnded(dataDirectory);
       await rm(dataDirectory, { recursive: true, force: true });
     },
   };
+}
+
+/** Where the parts of a platform listen that nothing is configured of: each test gets ports of its own for them. */
+const DEFAULT_LISTENERS = plannedListeners(readConfiguration({}, { isRoot: false, home: tmpdir() }));
+
+/** What makes it listen at another port. */
+function settingOf({ variable, host, origin }: PlannedListener, port: number): string {
+  if (!variable.endsWith('_ORIGIN') || origin === undefined) return `${host}:${port}`;
+  return new URL(`//${new URL(origin).hostname}:${port}`, origin).origin;
 }
 
 /** A supervisor that was killed, or whose stop took too long, leaves its PostgreSQL writing everything down. */
@@ -104,9 +119,9 @@ async function serverEnded(dataDirectory: string): Promise<void> {
 
 const START_LIMIT_MS = 90_000;
 
-/** The processes of a running platform below its supervisor. */
-export const PARTS = ['PostgreSQL', 'Core', 'Node', 'Ingress'] as const;
-export type PartName = (typeof PARTS)[number];
+/** The processes of a running platform below its supervisor, in the order in which they start. */
+export const PARTS = parts.map(({ name }) => name);
+export type { PartName };
 
 interface Instance {
   readonly databaseUrl: string;
@@ -123,9 +138,14 @@ export async function databaseUrlOf(place: Pick<PlatformPlace, 'dataDirectory'>)
   return (await instanceOf(place)).databaseUrl;
 }
 
+/** What the supervisor says of the parts of a running platform, in the order in which they started. */
+export async function partStatesOf(place: Pick<PlatformPlace, 'dataDirectory'>): Promise<readonly PartState[]> {
+  return (await instanceOf(place)).parts;
+}
+
 /** What the supervisor says of one of them. */
 export async function partOf(place: Pick<PlatformPlace, 'dataDirectory'>, name: PartName): Promise<PartState> {
-  const part = (await instanceOf(place)).parts.find((one) => one.name === name);
+  const part = (await partStatesOf(place)).find((one) => one.name === name);
   if (part === undefined) throw new Error(`the platform has no part ${name}`);
   return part;
 }
@@ -162,19 +182,28 @@ export async function killPart(place: Pick<PlatformPlace, 'dataDirectory'>, name
 
 /** @throws Error with its output when it does not say that it runs */
 export async function startPlatform(place: PlatformPlace): Promise<PlatformProcess> {
-  return { ...place, ...(await startCommand(['start'], place.environment, 'The platform is running.')) };
+  return { ...place, ...(await startCommand(['start'], place.environment, RUNNING)) };
 }
+
+/** The last line of a start that succeeded. */
+export const RUNNING = 'The platform is running.';
 
 /** A command that runs until it is stopped. */
 export interface LongCommand extends Pick<PlatformProcess, 'output' | 'pid' | 'stop' | 'kill'> {}
 
-/** Resolves when the command has written `ready`. @throws Error with its output when it does not */
+/**
+ * Resolves when the command has written `ready`.
+ *
+ * @param program Default: the command line
+ * @throws Error with its output when it does not
+ */
 export async function startCommand(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,
   ready: string,
+  program = CLI,
 ): Promise<LongCommand> {
-  const child = spawn(process.execPath, [CLI, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [program, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   await new Promise<void>((resolve, reject) => {
     const limit = setTimeout(() => reject(new Error(`it did not start:\n${output}`)), START_LIMIT_MS);

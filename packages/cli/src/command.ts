@@ -13,3 +13,13 @@ export interface Command {
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
+
+/** @returns what `parse` does; @throws UsageError with the words of `parseArgs` where it refuses the arguments */
+export function understood<Result>(parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (error) {
+    // Its first sentence; the rest is about a rare way of quoting.
+    throw new UsageError((error instanceof Error ? error.message : String(error)).replace(/\. To .*/s, '.'));
+  }
+}

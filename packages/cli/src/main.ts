@@ -4,7 +4,7 @@ import { didYouMean } from '@platform/contract';
 import { errorInWords, keepToOwner, PLATFORM_VERSION, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
-import { complain, endWithReader, outliveReader, paint, say } from './terminal.ts';
+import { complain, endWithReader, outliveReader, paint, say } from './terminal/terminal.ts';
 
 async function help(): Promise<string> {
   const lines = await Promise.all(

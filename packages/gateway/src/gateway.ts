@@ -12,10 +12,13 @@ import {
   faultOf,
   type IncomingRequest,
   type IncomingUpgrade,
+  type OutboundNetwork,
   openGatewayDialer,
   openPace,
+  type RunningGateway,
   type Shares,
   sendProblem,
+  type Traffic,
   type UpstreamFailure,
 } from '@platform/http';
 import { type EnvelopeKey, EnvelopeOpener } from '@platform/link';
@@ -29,7 +32,7 @@ import { workloadFields } from './inbound/public-client.ts';
 import { processMemory } from './memory-budget.ts';
 import { objectStorageService, readObjectTarget } from './services/object-storage/object-storage.ts';
 import { type OpenService, openServices } from './services/registry.ts';
-import type { OutboundNetwork, ServiceContext } from './services/service.ts';
+import type { ServiceContext } from './services/service.ts';
 import type { ConnectTo, CoreAddress } from './upstream-pools.ts';
 
 export interface GatewayOptions extends CoreAddress {
@@ -85,43 +88,14 @@ export type GatewayEvent =
   /** The listener could not accept a connection, for instance for want of file descriptors; it keeps listening. */
   | { readonly event: 'listener_failure'; readonly installationId: string; readonly reason: string };
 
-/** What went through since the start. Bytes are seen from the workload, heads of messages included. */
-export interface Traffic {
-  readonly requests: number;
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-}
+export type { RunningGateway } from '@platform/http';
 
-export interface RunningGateway {
-  /**
-   * Carries a request to the workload. The caller has authenticated it, and may have set headers on its response, which
-   * then win over the workload's. `path` is path and query below the endpoint's own prefix, starting with `/`.
-   */
-  forwardInbound(incoming: IncomingRequest, path: string): void;
-  /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
-  forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
-  /**
-   * Carries a request from the internet, as an authenticated Ingress sent it, if the policy in effect lets it pass;
-   * otherwise it is refused with `unknown_host` or `not_found`. Headers set on its response win over the workload's.
-   */
-  forwardPublic(incoming: IncomingRequest): void;
-  /** The same for a WebSocket handshake. Counts as a request under way for as long as the connection is open. */
-  forwardPublicUpgrade(incoming: IncomingUpgrade): void;
-  /**
-   * Puts a later policy into effect, an older one is ignored. Resolves when the former one no longer holds for any
-   * request; rejects when a service could not give it up.
-   */
-  apply(policy: GatewayPolicy): Promise<void>;
-  /** Requests under way, both directions. */
-  activeRequests(): number;
-  /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
-  traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
+/** A Gateway in this process, which says where it listens. */
+export interface ListeningGateway extends RunningGateway {
   /** Where the outbound side listens, as `net.Server.address()`. */
   address(): AddressInfo | string | null;
   /** The same for its object storage; `null` without any. */
   storageAddress(): AddressInfo | string | null;
-  /** Takes no new requests, gives running ones 3 s, then breaks them off. May be called twice. */
-  close(): Promise<void>;
 }
 
 /** Requests still under way when a Gateway closes are broken off after this. */
@@ -129,7 +103,7 @@ const CLOSE_GRACE_MS = 3_000;
 const DEFAULT_HEADERS_TIMEOUT_MS = 60_000;
 
 /** Starts a Gateway and resolves once it listens. Rejects when the address cannot be bound. */
-export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+export async function startGateway(options: GatewayOptions): Promise<ListeningGateway> {
   const { installationId, appOrigin, headersTimeout = DEFAULT_HEADERS_TIMEOUT_MS } = options;
   const onFault = (error: unknown): void => options.log({ event: 'gateway_fault', installationId, ...faultOf(error) });
   const share = (options.descriptors ?? processDescriptors()).open();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createStrictServer } from '@platform/http';
 import { newEnvelopeKey } from '@platform/link';
-import { type GatewayEvent, type GatewayOptions, type RunningGateway, startGateway } from '../src/gateway.ts';
+import { type GatewayEvent, type GatewayOptions, type ListeningGateway, startGateway } from '../src/gateway.ts';
 
 export const GATEWAY_CREDENTIAL = 'pgw_canary-4c1d8e0b6a2f4a6c9f17e6c0a1b2c3d4';
 export const CORE_CREDENTIAL = 'pcs_canary-90aa7e1d55b34dce8e55f2b1d0c9e8f7';
@@ -16,7 +16,7 @@ export const CORE_HOST = 'shell.platform.localhost:8787';
 export const APP_ORIGIN = 'http://notes--x1.apps.platform.localhost:8787';
 
 export interface GatewayUnderTest {
-  readonly gateway: RunningGateway;
+  readonly gateway: ListeningGateway;
   readonly port: number;
   /** Where the workload is expected to listen. */
   readonly socketPath: string;
@@ -73,7 +73,7 @@ export async function startGatewayUnderTest(
 }
 
 /** A strict server that brings everything to the workload, as an authenticated node listener would. */
-export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwardUpgrade'>): Server {
+export function openDoor(gateway: Pick<ListeningGateway, 'forwardInbound' | 'forwardUpgrade'>): Server {
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardInbound(incoming, incoming.path + incoming.query),
@@ -83,7 +83,7 @@ export function openDoor(gateway: Pick<RunningGateway, 'forwardInbound' | 'forwa
 }
 
 /** The same for public requests, as an authenticated public side that has checked nothing else would. */
-export function openPublicDoor(gateway: Pick<RunningGateway, 'forwardPublic' | 'forwardPublicUpgrade'>): Server {
+export function openPublicDoor(gateway: Pick<ListeningGateway, 'forwardPublic' | 'forwardPublicUpgrade'>): Server {
   return createStrictServer({
     isOwnHost: () => true,
     onRequest: (incoming) => void gateway.forwardPublic(incoming),

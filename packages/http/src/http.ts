@@ -50,6 +50,7 @@ export {
   withPlatformFields,
 } from './request-head.ts';
 export { ensuringRequestId, type ResponseFilter, responseFilter } from './response-head.ts';
+export type { OutboundNetwork, RunningGateway, Traffic } from './running-gateway.ts';
 export {
   createStrictServer,
   defaultServerLimits,

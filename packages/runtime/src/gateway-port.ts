@@ -1,9 +1,12 @@
-// What the Runtime needs of a Gateway: one per running workload, injected so that the two parts never import each
-// other.
+// What the Runtime gives a Gateway, one per running workload, and how it has one started: injected, so that the two parts
+// never import each other. What runs then is described for both in packages/http. The Gateway's own options are more than
+// what is given here; the command line, which injects `startGateway` and `gatewaySidecar`, does not compile where they differ.
 import type net from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
-import type { IncomingRequest, IncomingUpgrade } from '@platform/http';
+import type { OutboundNetwork, RunningGateway } from '@platform/http';
 import type { EnvelopeKey, LinkCertificate } from '@platform/link';
+
+export type { OutboundNetwork, RunningGateway, Traffic } from '@platform/http';
 
 /** Where one Gateway listens for its workload, and where it reaches it. */
 export interface GatewayPlace {
@@ -26,14 +29,6 @@ export interface GatewayHooks {
   onActivity(): void;
   /** Never receives a credential, a query, a header or a body. */
   log(event: object): void;
-}
-
-/** How the outbound calls of a Gateway with secrets reach what the operator has in networks of its own. */
-export interface OutboundNetwork {
-  /** Origins that may have any address. */
-  readonly privateOrigins: readonly string[];
-  /** Certificate authorities, PEM, besides the usual ones; `null` for no others. */
-  readonly ca: string | null;
 }
 
 /** A Gateway's settings for its installation, wherever it runs. Contains both credentials and its private key. */
@@ -60,34 +55,6 @@ export interface GatewaySettings extends GatewayHooks {
 }
 
 export interface GatewayOptions extends GatewaySettings, GatewayPlace {}
-
-/** What went through one Gateway since it was started. Bytes are seen from the workload, heads of messages included. */
-export interface Traffic {
-  readonly requests: number;
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-}
-
-export interface RunningGateway {
-  /** Sends one request to the workload; `path` is the target below the endpoint, with its query. */
-  forwardInbound(incoming: IncomingRequest, path: string): void;
-  /** The same for a WebSocket handshake. */
-  forwardUpgrade(incoming: IncomingUpgrade, path: string): void;
-  /**
-   * Sends a request from the internet to the workload, as an authenticated Ingress sent it, if its policy lets it pass;
-   * otherwise it refuses with `unknown_host` or `not_found`.
-   */
-  forwardPublic(incoming: IncomingRequest): void;
-  /** The same for a WebSocket handshake. */
-  forwardPublicUpgrade(incoming: IncomingUpgrade): void;
-  /** Puts a later policy into effect; resolves when the former one no longer holds. Rejects when it may still hold. */
-  apply(policy: GatewayPolicy): Promise<void>;
-  /** Requests under way, both directions. */
-  activeRequests(): number;
-  /** `outbound`: the workload's own requests; `inbound`: requests to it. Also after the close. */
-  traffic(): { readonly outbound: Traffic; readonly inbound: Traffic };
-  close(): Promise<void>;
-}
 
 /** A Gateway in a process of its own, as gateway/sidecar/ makes it. */
 export interface SidecarGateway extends RunningGateway {

@@ -1,8 +1,8 @@
 // What a new project will be: from the options, and on a terminal from the answers of the person.
 import { faultWords, fieldErrors, manifest } from '@platform/contract';
 import { isPlatformAppId } from '@platform/core/start';
-import { ask } from '../ask.ts';
 import { UsageError } from '../command.ts';
+import { ask } from '../terminal/ask.ts';
 
 export const KINDS = ['frontend', 'backend', 'both'] as const;
 export type Kind = (typeof KINDS)[number];

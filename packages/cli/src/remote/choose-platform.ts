@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { StartError } from '@platform/core/start';
 import { UsageError } from '../command.ts';
-import { configuration } from '../configuration.ts';
+import { configuration } from '../local/configuration.ts';
 import { originOf } from './address.ts';
 import { type Login, readLogins } from './logins.ts';
 

@@ -1,21 +1,19 @@
 // What a start says once the platform runs. A terminal shows the end of what was printed, so the address stands there.
 import type { PlatformConfig } from '@platform/core/config';
-import { diskNotice } from '../disk-notice.ts';
-import { plannedListeners } from '../listeners.ts';
-import { paint } from '../terminal.ts';
+import { diskNotice } from '../disk/disk-notice.ts';
+import { paint } from '../terminal/terminal.ts';
+import { plannedListeners } from './listeners.ts';
+import type { Part, StartingPlatform } from './part.ts';
 
 export interface Greeting {
   readonly config: PlatformConfig;
   readonly dataDirectory: string;
-  /** What the operator should know of the accounts. */
-  readonly notices: readonly string[];
-  /** How workloads are confined, and why so; `null` where none run on this machine. */
-  readonly node: { readonly sandbox: string; readonly because: readonly string[] } | null;
-  /** Whether an app has an address on the internet. */
-  readonly hasPublicNames: boolean;
+  /** Those of the platform, each of which says its own lines. */
+  readonly parts: readonly Part[];
+  readonly reportOf: StartingPlatform['reportOf'];
   /** What the start took. */
   readonly milliseconds: number;
-  /** All settings, and why workloads are confined as they are. */
+  /** All settings, and what parts say in detail. */
   readonly verbose: boolean;
   /** Where the log is, if not here. */
   readonly logFile: string | undefined;
@@ -23,29 +21,30 @@ export interface Greeting {
   readonly columns: number | undefined;
 }
 
-export function greeting(facts: Greeting): string {
-  const { config, dataDirectory, node, verbose } = facts;
-  const warning = [
-    'WARNING: PLATFORM_RUNTIME_ALLOW_UNSANDBOXED=true. Where no sandbox can be made, apps run with',
-    'your rights on this machine. Use it only with apps you wrote yourself.',
+export function greeting({ config, dataDirectory, parts, reportOf, verbose, ...more }: Greeting): string {
+  const said = parts.map((part) => part.greeting?.({ config, report: reportOf(part) }) ?? {});
+  const notices = [
+    ...config.notices,
+    ...said.flatMap((one) => one.notices ?? []),
+    ...[diskNotice(dataDirectory) ?? []].flat(),
   ];
-  const notices = [...config.notices, ...facts.notices, ...[diskNotice(dataDirectory) ?? []].flat()];
+  const facts = said.flatMap((one) => one.facts ?? []).filter(({ isDetail }) => verbose || isDetail !== true);
   return [
     '',
     ...settings(config, verbose),
     ...notices.map((notice) => `  ${paint('yellow', '!')} ${notice}`),
-    ...(config.allowUnsandboxed ? warning.map((line) => `  ${paint('red', line)}`) : []),
-    entry('Workloads', node?.sandbox ?? 'none here (PLATFORM_LOCAL_NODE=false): they run on the nodes that join'),
-    ...(verbose ? (node?.because ?? []) : []).map((line) => paint('dim', entry('', line))),
-    ...listening(config).map((line, index) => entry(index === 0 ? 'Listens on' : '', line)),
-    // Most platforms have no such app, and need not read of it.
-    ...(facts.hasPublicNames ? [entry('Internet', publicAddresses(config))] : []),
+    ...said.flatMap((one) => one.warnings ?? []).map((line) => `  ${paint('red', line)}`),
+    ...facts.map(({ label, value, isDetail }) =>
+      isDetail === true ? paint('dim', entry(label, value)) : entry(label, value),
+    ),
+    ...listening(config, parts).map((line, index) => entry(index === 0 ? 'Listens on' : '', line)),
+    ...said.flatMap((one) => one.addresses ?? []).map(({ label, value }) => entry(label, value)),
     entry('Data folder', dataDirectory),
-    ...(facts.logFile === undefined ? [] : [entry('Log', facts.logFile)]),
+    ...(more.logFile === undefined ? [] : [entry('Log', more.logFile)]),
     '',
-    `  ${paint('bold', 'The platform is running.')} ${paint('dim', `Ready in ${(facts.milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it.`)}`,
+    `  ${paint('bold', 'The platform is running.')} ${paint('dim', `Ready in ${(more.milliseconds / 1000).toFixed(1)} s. Ctrl-C stops it.`)}`,
     '',
-    ...framed('Open', config.origin, facts.columns),
+    ...framed('Open', config.origin, more.columns),
     '',
   ].join('\n');
 }
@@ -62,20 +61,14 @@ function settings({ effective }: PlatformConfig, verbose: boolean): string[] {
 }
 
 /** Only where a proxy is in front: elsewhere the address says it. */
-function listening(config: PlatformConfig): string[] {
+function listening(config: PlatformConfig, parts: readonly Part[]): string[] {
+  const listeners = plannedListeners(config, parts);
   const portOf = ({ port, protocol }: URL) => Number(port || (protocol === 'https:' ? 443 : 80));
-  const isBehindProxy =
-    portOf(new URL(config.origin)) !== config.listenPort ||
-    (config.localNode && portOf(new URL(config.nodeOrigin)) !== config.nodePort);
-  if (!isBehindProxy) return [];
-  return plannedListeners(config).map(({ host, port, what }) => {
+  if (listeners.every(({ origin, port }) => origin === undefined || portOf(new URL(origin)) === port)) return [];
+  return listeners.map(({ host, port, what }) => {
     const place = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     return `${place.padEnd(16)} ${paint('dim', what)}`;
   });
-}
-
-function publicAddresses({ ingressOrigin: { scheme, port }, ingressDomain }: PlatformConfig): string {
-  return `${scheme}://*.${ingressDomain}${port}`;
 }
 
 /** In a frame where there is a terminal that is wide enough for it. */

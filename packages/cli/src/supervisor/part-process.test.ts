@@ -4,12 +4,7 @@ import { test } from 'node:test';
 import { PartProgram } from './part-process.ts';
 
 const program = (pingEvery: number) =>
-  new PartProgram<'hang' | 'serve', 'serving'>(
-    'Core',
-    new URL('../../test-support/hanging-part.ts', import.meta.url),
-    /^PLATFORM_/,
-    { pingEvery },
-  );
+  new PartProgram({ name: 'Core', program: new URL('../../test-support/hanging-part.ts', import.meta.url), pingEvery });
 
 test('a part that leaves six pings unanswered is killed, and its end says so', async () => {
   const part = await program(50).start('hang');

@@ -2,12 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { dyingWithUs, StartError } from '@platform/core/start';
+import type { LogFile } from '../terminal/log-file.ts';
 import type { FromPart, ToPart } from './channel.ts';
 import type { Running } from './kept-part.ts';
-import type { LogFile } from './log-file.ts';
+import type { ProgramPart } from './part.ts';
 
-export interface RunningProcess<Report> extends Running {
-  readonly report: Report;
+export interface RunningProcess extends Running {
+  readonly report: unknown;
   /** Empty when it does not answer within two seconds. */
   metrics(): Promise<string>;
   /** Reads its files again. */
@@ -29,15 +30,11 @@ export const RETURNING_MEMORY = {
   MALLOC_TRIM_THRESHOLD_: String(128 * 1024),
 };
 
-export interface PartOptions {
-  /** Milliseconds; a part that leaves six pings unanswered is killed, and its end says so. Default: 5 s. */
-  readonly pingEvery?: number;
-  /** Gets what the part would write on a terminal. Default: the terminal. */
-  readonly log?: LogFile | undefined;
-}
+/** Variables of the platform, which reach a part over its channel, and of libpq, which may hold a password. */
+const WITHHELD = /^(PLATFORM_|PG)/;
 
 /** What a part is started with, again and again. */
-export class PartProgram<Order, Report> {
+export class PartProgram {
   readonly #name: string;
   readonly #file: string;
   readonly #withheld: RegExp;
@@ -45,12 +42,18 @@ export class PartProgram<Order, Report> {
   readonly #log: LogFile | undefined;
   #ahead: ChildProcess | undefined;
 
-  /**
-   * @param withheld names of variables that the process does not inherit
-   */
-  constructor(name: string, file: URL, withheld: RegExp, { pingEvery = PING_MILLISECONDS, log }: PartOptions = {}) {
+  /** @param log gets what the part would write on a terminal. Default: the terminal */
+  constructor(
+    {
+      name,
+      program,
+      withheld = WITHHELD,
+      pingEvery = PING_MILLISECONDS,
+    }: Pick<ProgramPart, 'name' | 'program' | 'withheld' | 'pingEvery'>,
+    log?: LogFile | undefined,
+  ) {
     this.#name = name;
-    this.#file = fileURLToPath(file);
+    this.#file = fileURLToPath(program);
     this.#withheld = withheld;
     this.#pingEvery = pingEvery;
     this.#log = log;
@@ -68,7 +71,7 @@ export class PartProgram<Order, Report> {
   }
 
   /** Resolves when the part serves. @throws StartError when it does not come to that */
-  async start(order: Order): Promise<RunningProcess<Report>> {
+  async start(order: unknown): Promise<RunningProcess> {
     const child = this.#ahead ?? this.#spawn();
     this.#ahead = undefined;
     const ended = howItEnds(this.#name, child);
@@ -77,8 +80,8 @@ export class PartProgram<Order, Report> {
     const patience = Math.round((MOST_UNANSWERED * this.#pingEvery) / 1_000);
     const exited = ended.then((how) => (isHung() ? `${this.#name} did not answer for ${patience} s. ${how}` : how));
     const pending = new Map<number, (text: string) => void>();
-    const { promise: ready, resolve, reject } = Promise.withResolvers<Report>();
-    child.on('message', (message: FromPart<Report>) => {
+    const { promise: ready, resolve, reject } = Promise.withResolvers<unknown>();
+    child.on('message', (message: FromPart<unknown>) => {
       if ('ready' in message) resolve(message.ready);
       else if ('refused' in message) reject(new StartError(message.refused.code, message.refused.message));
       else if ('alive' in message) unanswered = 0;
@@ -88,13 +91,13 @@ export class PartProgram<Order, Report> {
       reject(new StartError('part_ended', `${how} It had not finished starting.`));
       for (const resolve of pending.values()) resolve('');
     });
-    send<Order>(child, { order });
+    send(child, { order });
     const report = await ready;
     // Counted, not timed: a machine that slept, or a supervisor that was stopped for a while, has missed no answer.
     const watching = setInterval(() => {
       if (isHung()) child.kill('SIGKILL');
       unanswered += 1;
-      send<Order>(child, { ping: true });
+      send(child, { ping: true });
     }, this.#pingEvery).unref();
     void ended.then(() => clearInterval(watching));
     let requests = 0;
@@ -108,15 +111,15 @@ export class PartProgram<Order, Report> {
         const { promise, resolve } = Promise.withResolvers<string>();
         const limit = setTimeout(() => resolve(''), METRICS_MILLISECONDS);
         pending.set(ask, resolve);
-        send<Order>(child, { ask });
+        send(child, { ask });
         return promise.finally(() => {
           clearTimeout(limit);
           pending.delete(ask);
         });
       },
-      reload: () => send<Order>(child, { reload: true }),
+      reload: () => send(child, { reload: true }),
       async stop() {
-        send<Order>(child, { stop: true });
+        send(child, { stop: true });
         await exited;
       },
     };
@@ -143,7 +146,7 @@ function outputTo(log: LogFile | undefined, stream: NodeJS.WriteStream): 'pipe' 
 }
 
 /** A channel that is broken already says so by the end of the process, which is being waited for. */
-function send<Order>(child: ChildProcess, message: ToPart<Order>): void {
+function send(child: ChildProcess, message: ToPart<unknown>): void {
   if (child.connected) child.send(message as object, () => undefined);
 }
 

@@ -3,8 +3,8 @@
 import { flushCompileCache } from 'node:module';
 import { createLog } from '@platform/core/log';
 import { errorInWords, StartError } from '@platform/core/start';
-import { portTaken, Started } from '../running.ts';
-import { outliveReader } from '../terminal.ts';
+import { portTaken, Started } from '../process/running.ts';
+import { outliveReader } from '../terminal/terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { releaseStartMemory } from './release-start-memory.ts';

@@ -7,7 +7,7 @@ import type { GatewayService, ServiceContext } from './service.ts';
 
 export type OpenService = (context: ServiceContext) => GatewayService;
 
-const services: readonly OpenService[] = [coreService, (context) => intelligenceService(context), outboundService];
+const services: readonly OpenService[] = [coreService, intelligenceService, outboundService];
 
 export interface ServiceRegistry {
   find(path: string): GatewayService | null;

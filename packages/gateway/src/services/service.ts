@@ -1,10 +1,12 @@
-// The seam of the Gateway: what a service behind it is. A service is a folder here and one line in registry.ts.
+// The seam of the Gateway: what a service behind it is. A service is a folder here and one line in registry.ts. Object storage
+// alone has a listener and paths of its own (specification 4.5), so gateway.ts opens it with them.
 import type { ServerResponse } from 'node:http';
 import type { GatewayPolicy, Refusal } from '@platform/contract';
 import type {
   Abandonable,
   Dialer,
   IncomingRequest,
+  OutboundNetwork,
   ProblemOptions,
   RequestHead,
   Share,
@@ -12,14 +14,6 @@ import type {
 } from '@platform/http';
 import type { EnvelopeOpener } from '@platform/link';
 import type { CoreAddress } from '../upstream-pools.ts';
-
-/** How outbound calls with secrets reach what the operator has in networks of its own. */
-export interface OutboundNetwork {
-  /** Origins that may have any address. All others must be publicly routable. */
-  readonly privateOrigins: readonly string[];
-  /** Certificate authorities, PEM, besides the usual ones, for AI providers and the object store too; `null` for no others. */
-  readonly ca: string | null;
-}
 
 /** What a service may use of its Gateway. */
 export interface ServiceContext extends CoreAddress {

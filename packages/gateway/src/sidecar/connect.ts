@@ -11,11 +11,12 @@ import {
   endWithProblem,
   type IncomingRequest,
   type IncomingUpgrade,
+  type RunningGateway,
   sendProblem,
   type UpstreamFailure,
 } from '@platform/http';
 import { openByteMeter } from '../byte-meter.ts';
-import type { GatewayEvent, RunningGateway } from '../gateway.ts';
+import type { GatewayEvent } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
 import { openPublicInbound, type PublicInbound } from '../inbound/public.ts';
 import { sidecarFields } from '../inbound/public-client.ts';
@@ -251,16 +252,6 @@ class Sidecar implements SidecarGateway {
       outbound: sum(this.#former.outbound, this.#traffic.outbound),
       inbound: sum(this.#former.inbound, this.#traffic.inbound),
     };
-  }
-
-  /** The workload learns it from its environment; nothing here needs it. */
-  storageAddress(): null {
-    return null;
-  }
-
-  address(): string {
-    const { host, port } = this.settings.listen;
-    return `${host}:${port}`;
   }
 
   close(): Promise<void> {

@@ -2,9 +2,9 @@
 // that only the two can reach. It carries both credentials and a private key, which is why it is neither environment nor arguments.
 import type { Socket } from 'node:net';
 import type { GatewayPolicy } from '@platform/contract';
+import type { OutboundNetwork, RunningGateway } from '@platform/http';
 import type { EnvelopeKey } from '@platform/link';
-import type { GatewayEvent, RunningGateway } from '../gateway.ts';
-import type { OutboundNetwork } from '../services/service.ts';
+import type { GatewayEvent } from '../gateway.ts';
 
 /** Everything a sidecar must know to be the Gateway of one installation. */
 export interface SidecarSettings {

@@ -1,7 +1,7 @@
 // Where core reaches the control side of this node: on the loopback interface, over TLS, or over iroh.
 import type { IncomingRequest } from '@platform/http';
 import { httpOrigin, irohAddressText } from '@platform/link';
-import type { RuntimeOptions } from '../runtime.ts';
+import type { RuntimeOptions } from '../runtime-options.ts';
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import type { NodeIroh } from './node-iroh.ts';
 

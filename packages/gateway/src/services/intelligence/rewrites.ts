@@ -69,6 +69,5 @@ export function onlyModels(patterns: readonly string[]): Rewrite {
 }
 
 function isVisible(id: unknown, patterns: readonly string[]): boolean {
-  if (typeof id !== 'string') return false;
-  return patterns.some((pattern) => matchesResource(pattern, id));
+  return typeof id === 'string' && patterns.some((pattern) => matchesResource(pattern, id));
 }

@@ -1,0 +1,61 @@
+// `platform account invite`, `invitations`, `uninvite`: one-time links with which people register.
+import { accountName } from '@platform/contract';
+import { createInvitation, listInvitations, revokeInvitation } from '@platform/core/operator';
+import { UsageError } from '../command.ts';
+import { configuration } from '../local/configuration.ts';
+import { withLocalCore } from '../local/local-core.ts';
+import { minuteText } from '../terminal/minute-text.ts';
+import { sayTable } from '../terminal/say-table.ts';
+import { paint, say } from '../terminal/terminal.ts';
+
+/** @returns the exit code */
+export async function invite(args: readonly string[]): Promise<number> {
+  const name = invitedName(args);
+  const config = configuration();
+  const { url, expiresAt, id } = await withLocalCore(config, (context) => createInvitation(context, name));
+  const whom = name === null ? 'One person' : name;
+  say(`${whom} can register once with this link, before ${minuteText(expiresAt)}:\n\n  ${paint('cyan', url)}\n`);
+  say(`Send it over a channel you trust. \`./platform account uninvite ${id}\` revokes it.`);
+  if (config.registration === 'open')
+    say(paint('yellow', 'PLATFORM_REGISTRATION is open, so everyone can register without a link too.'));
+  return 0;
+}
+
+function invitedName(args: readonly string[]): string | null {
+  if (args.length === 0) return null;
+  const [option, name, ...rest] = args;
+  if (option !== '--for' || name === undefined || rest.length > 0)
+    throw new UsageError('Write it as ./platform account invite [--for <account name>]');
+  const result = accountName.safeParse(name);
+  if (!result.success) throw new UsageError(`${name} cannot be the name of an account.`);
+  return result.data;
+}
+
+/** @returns the exit code */
+export async function listInvitationsOf(args: readonly string[]): Promise<number> {
+  if (args.length > 0) throw new UsageError('./platform account invitations takes no further arguments.');
+  const invitations = await withLocalCore(configuration(), listInvitations);
+  if (invitations.length === 0) say('No pending invitations. `./platform account invite` makes one.');
+  else
+    sayTable(
+      ['ID', 'FOR', 'MADE', 'EXPIRES'],
+      invitations.map(({ id, name, createdAt, expiresAt }) => [
+        id,
+        name ?? 'any name',
+        minuteText(createdAt),
+        minuteText(expiresAt),
+      ]),
+    );
+  return 0;
+}
+
+/** @returns the exit code */
+export async function uninvite([id, ...rest]: readonly string[]): Promise<number> {
+  if (id === undefined || rest.length > 0)
+    throw new UsageError(
+      'Name one invitation: ./platform account uninvite <id>. `./platform account invitations` lists them.',
+    );
+  await withLocalCore(configuration(), (context) => revokeInvitation(context, id));
+  say(`${paint('green', '✓')} The invitation is revoked.`);
+  return 0;
+}

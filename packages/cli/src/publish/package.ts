@@ -1,0 +1,70 @@
+// `platform package`: a folder becomes a package.
+import { mkdir } from 'node:fs/promises';
+import * as path from 'node:path';
+import { parseArgs } from 'node:util';
+import { plainLine, sizeText } from '@platform/contract';
+import { buildSdk } from '@platform/sdk/build';
+import { type Command, UsageError, understood } from '../command.ts';
+import { PackageProblem } from '../packaging/package-problem.ts';
+import { type PackagePlan, planPackage } from '../packaging/plan-package.ts';
+import { type WrittenPackage, writePackage } from '../packaging/write-package.ts';
+import { complain, paint, say } from '../terminal/terminal.ts';
+
+export const packageCommand: Command = {
+  summary: 'build a package from a folder',
+  usage: `Usage: ./platform package <folder> [-o <file>]
+
+Checks manifest.json, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
+The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unless files of that name exist. Packages are reproducible.`,
+  async run(args) {
+    const { folder, output } = readArguments(args);
+    return reportingProblems(folder, async () => {
+      const plan = await planPackage({ folder, sdk: await buildSdk() });
+      const { id, version } = plan.manifest;
+      const target = path.resolve(output ?? `${id}-${version}.tgz`);
+      await mkdir(path.dirname(target), { recursive: true });
+      describe(plan, await writePackage(plan, target));
+    });
+  },
+};
+
+function readArguments(args: readonly string[]): { folder: string; output: string | undefined } {
+  const { values, positionals } = understood(() =>
+    parseArgs({ args: [...args], allowPositionals: true, options: { output: { type: 'string', short: 'o' } } }),
+  );
+  const [folder, ...rest] = positionals;
+  if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: ./platform package <folder>');
+  return { folder, output: values.output };
+}
+
+/** Runs `work`; what is wrong with the folder becomes a list and exit code 1. */
+export async function reportingProblems(folder: string, work: () => Promise<void>): Promise<number> {
+  try {
+    await work();
+    return 0;
+  } catch (error) {
+    if (!(error instanceof PackageProblem)) throw error;
+    complainOf(folder, error);
+    return 1;
+  }
+}
+
+export function complainOf(folder: string, { problems }: PackageProblem): void {
+  complain(`${paint('red', 'platform:', process.stderr)} ${folder} is not a package:`);
+  for (const problem of problems) complain(`  - ${plainLine(problem)}`);
+}
+
+function describe({ manifest, files, leftOut }: PackagePlan, written: WrittenPackage): void {
+  say(`${paint('bold', `${manifest.name} ${manifest.version}`)}  (${manifest.id})`);
+  for (const part of ['frontend', 'workload'] as const) {
+    const own = files.filter(({ name }) => name.startsWith(`${part}/`));
+    if (own.length > 0) say(`  ${part.padEnd(9)} ${own.length} files, ${sizeText(sum(own.map(({ size }) => size)))}`);
+  }
+  if (leftOut.length > 0) say(paint('dim', `  left out  ${leftOut.map((name) => plainLine(name)).join(', ')}`));
+  say(`  package   ${written.path}, ${sizeText(written.size)}`);
+  say(`  SHA-256   ${written.hash}`);
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

@@ -3,6 +3,7 @@
 import { refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
+import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { type AccountRow, deleteSignIns, selectAccounts, updateSuspended } from './suspension-queries.ts';
@@ -20,16 +21,13 @@ export function listAccountStates({ database, clock }: Pick<CoreContext, 'databa
  * @returns false when it was suspended already
  * @throws RefusalError `not_found`
  */
-export async function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
-  const afterwards: (() => Promise<void>)[] = [];
-  const changed = await change(context, name, context.clock(), async (trx, accountKey) => {
+export function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
+  return change(context, name, context.clock(), async (trx, accountKey) => {
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.sessionsEnded(trx, sessionIds, (work) => afterwards.push(work));
-    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
+    await context.lifecycle.sessionsEnded(trx, sessionIds);
+    await context.lifecycle.accountPaused(trx, accountKey);
   });
-  for (const work of afterwards) await work();
-  return changed;
 }
 
 /**
@@ -48,7 +46,7 @@ function change(
   suspendedAt: Date | null,
   follow: (trx: Transaction<DatabaseSchema>, accountKey: string) => Promise<void>,
 ): Promise<boolean> {
-  return context.database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const account = await updateSuspended(trx, name, suspendedAt);
     if (account === undefined) throw refuse('not_found', `There is no account named ${name}.`);
     if (!account.changed) return false;

@@ -1,5 +1,7 @@
 // The nodes domain: how machines join and report, and what happens when a node stops sending heartbeats.
+
 import type { CoreContext } from '../context.ts';
+import { afterCommit } from '../database/changing.ts';
 import type { Domain } from '../domain.ts';
 import { nodeOf } from '../placement/face.ts';
 import { type NodeRoute, nodeRoutes } from './routes.ts';
@@ -12,10 +14,10 @@ export function nodeDomain(
   return {
     handlers: nodeRoutes(context),
     workers: [new NodeWatch(context, monotonic)],
-    async installationEnded(trx, installationId, afterCommit) {
+    async installationEnded(trx, installationId) {
       if ((await nodeOf(trx, installationId)) === null) return;
       // The node stops it for want of an assignment, even if it cannot be reached now.
-      afterCommit(() =>
+      afterCommit(trx, () =>
         context.nodes.forget(installationId).catch((error: unknown) => {
           context.log.warn({ installationId, err: error }, 'could not stop a removed app at once');
         }),

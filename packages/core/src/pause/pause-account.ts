@@ -1,9 +1,12 @@
 // Pauses an account: one transaction stops everything it runs and notifies nodes, live streams and every replica. No
 // app can undo it: resuming is a session route at the shell's own origin.
 import type { AccountRuntime } from '@platform/contract';
+import type { Transaction } from 'kysely';
 import { selectPausedAt, updatePaused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
+import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
+import type { DatabaseSchema } from '../database/schema.ts';
 
 export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {
   const pausedAt = await selectPausedAt(database, accountKey);
@@ -12,15 +15,13 @@ export async function readRuntime({ database }: CoreContext, accountKey: string)
 
 /** Pausing twice keeps the first time. */
 export async function pauseAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
-  const afterwards: (() => Promise<void>)[] = [];
-  await context.database.transaction().execute(async (trx) => {
+  const pause = async (trx: Transaction<DatabaseSchema>) => {
     if (!(await updatePaused(trx, accountKey, context.clock()))) return;
     await notify(trx, 'pause-changed', { accountKey });
-    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
+    await context.lifecycle.accountPaused(trx, accountKey);
     await context.at('pause.committing');
-  });
-  await context.at('pause.committed');
-  for (const work of afterwards) await work();
+  };
+  await changing(context, pause, () => context.at('pause.committed'));
   return readRuntime(context, accountKey);
 }
 

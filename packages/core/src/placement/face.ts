@@ -1,8 +1,7 @@
 // What the rest of core may use of placement.
-export { assignmentsChanged, assignmentsChangedOn } from './assignments.ts';
+export { assignmentsChanged, assignmentsChangedOn, assignmentsRevoked } from './assignments.ts';
 export { type HostingLabel, hostingLabels } from './hosting-labels.ts';
 export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
-export { grantsForNode } from './network-grants.ts';
 export { type Entitlement, storeOrigin, whyNoStorage } from './offers-storage.ts';
 export {
   demandRoom,
@@ -31,6 +30,6 @@ export {
   reserveLabel,
   unreserveLabel,
 } from './placement-rules.ts';
+export { policyOf } from './policy.ts';
 export { deletePorts, selectPorts, type UdpPortRow, upsertPorts } from './port-queries.ts';
 export { isPlaced, isWaiting, nodeOf, placedInstallations, upsertStatus } from './queries.ts';
-export { grantedSlots } from './usable-slots.ts';

@@ -3,10 +3,12 @@
 // once, so let a run of everything follow (`npm test -- --all`).
 import { writeFileSync } from 'node:fs';
 import { CHECKED_IN, expectedSeconds, readDurations } from './durations.ts';
-import { type Place, ROTATION, type Rotation, readRotation, THIRDS, type Third } from './rotation.ts';
+import { AS_NOBODY, type Place, ROTATION, type Rotation, readRotation, THIRDS, type Third } from './rotation.ts';
 
 export function balance(rotation: Rotation, secondsOf: (file: string) => number): Rotation {
-  const sums = new Map<Third, number>(THIRDS.map((third) => [third, 0]));
+  const sums = new Map<Third, number>(
+    THIRDS.map((third) => [third, third === AS_NOBODY.third ? AS_NOBODY.seconds : 0]),
+  );
   const least = () => THIRDS.reduce((one, other) => ((sums.get(other) ?? 0) < (sums.get(one) ?? 0) ? other : one));
   const moved = Object.entries(rotation)
     .filter(([, { third }]) => third !== 'every')

@@ -82,6 +82,11 @@ test('balancing divides what rotates evenly, with the part as an ordinary user, 
       .reduce((sum, [file]) => sum + seconds(file), third === AS_NOBODY.third ? AS_NOBODY.seconds : 0),
   );
   assert.ok(Math.max(...sums) - Math.min(...sums) <= 20, sums.join(', '));
+  const built = Object.entries(rotation).filter(([, { guards: named }]) => named.includes('sdk-rust'));
+  assert.ok(
+    built.length > 1 && new Set(built.map(([, { third }]) => third)).size === 1,
+    'Rust is built in one of three runs',
+  );
   assert.deepEqual(JSON.parse(write(balanced)), balanced);
   assert.equal(write(rotation), readFileSync(ROTATION, 'utf8'));
 });

@@ -15,7 +15,7 @@ import { SetupError, say, step } from './setup/progress.mjs';
 import { changedSince, checkoutAt, selectChanged, usesBrowser } from './test/changed.ts';
 import { CHECKED_IN, keptDurations, longestFirst, readDurations } from './test/durations.ts';
 import { leftOutLines } from './test/left-out.ts';
-import { chooseFiles, readRotation, THIRDS } from './test/rotation.ts';
+import { AS_NOBODY, chooseFiles, readRotation, THIRDS } from './test/rotation.ts';
 import type { RunRequest } from './test/run-files.ts';
 import { cacheFolder, DEVICES, headOf, readRuns, recordRun, type Turn, turnOf } from './test/turn.ts';
 
@@ -192,7 +192,7 @@ function whoseTurn(files: readonly string[], plan: string | undefined): Selected
   if (guarding.length > 0)
     say(`Files of other thirds that guard what changed since ${since?.slice(0, 12)}: ${guarding.length}.`);
   say(`Random cases of files that rotate: PLATFORM_TEST_SEED=${process.env.PLATFORM_TEST_SEED ?? rotatingSeed(turn)}`);
-  const asNobody = third === THIRDS[0] || changed.some((file) => DIFFERS_AS_NOBODY.test(file));
+  const asNobody = third === AS_NOBODY.third || changed.some((file) => DIFFERS_AS_NOBODY.test(file));
   if (plan !== undefined) writePlan(plan, { asNobody, device });
   return { files: withoutBrowser(chosen), turn, leftOut: leftOutLines(leftOut, turn) };
 }

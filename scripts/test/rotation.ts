@@ -7,6 +7,9 @@ import { guards } from './territory.ts';
 export const THIRDS = [1, 2, 3] as const;
 export type Third = (typeof THIRDS)[number];
 
+/** With this third, `.ci/run` tries again as an ordinary user what differs for one; the seconds that it takes longer for that. */
+export const AS_NOBODY: { readonly third: Third; readonly seconds: number } = { third: 1, seconds: 70 };
+
 export interface Place {
   /** `every`: runs each time. */
   readonly third: Third | 'every';

@@ -7,7 +7,6 @@ import { registerAccount } from '../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../tests/support/installed-app.ts';
 import type { CoreContext } from './context.ts';
-import { afterCommit, changing } from './database/changing.ts';
 import { type Domain, handlersOf } from './domain.ts';
 import type { coreDomains } from './domains.ts';
 import { uninstallApp } from './installations/uninstall-app.ts';
@@ -51,7 +50,9 @@ test('hooks run one after the other in the order of the domains; one that fails 
     },
     { accountPaused: async () => void called.push('never') },
   ]);
-  const change = world.core.context.database.transaction().execute((trx) => lifecycle.accountPaused(trx, 'acct-1'));
+  const change = world.core.context.database
+    .transaction()
+    .execute((trx) => lifecycle.accountPaused(trx, 'acct-1', () => undefined));
   await assert.rejects(change, /not now/);
   assert.deepEqual(called, ['first', 'second acct-1']);
 });
@@ -67,9 +68,9 @@ test('what a domain begins after the removal of an app waits for the commit', as
   };
   context.lifecycle.follow([
     {
-      async installationEnded(trx, id) {
+      async installationEnded(_trx, id, afterCommit) {
         seen.push(await removedAt(id));
-        afterCommit(trx, async () => void seen.push(await removedAt(id)));
+        afterCommit(async () => void seen.push(await removedAt(id)));
       },
     },
   ]);
@@ -79,37 +80,4 @@ test('what a domain begins after the removal of an app waits for the commit', as
   );
   await uninstallApp(context, rows[0]?.account_key ?? '', app.appId);
   assert.deepEqual(seen, [null, 'removed']);
-});
-
-test('what follows a change is begun together after its commit, and not at all when it is rolled back', async () => {
-  const { context } = world.core;
-  const done: string[] = [];
-  const other = Promise.withResolvers<void>();
-  const result = await changing(
-    context,
-    async (trx) => {
-      // The first ends only when the second has begun.
-      afterCommit(trx, async () => {
-        await other.promise;
-        done.push('first');
-      });
-      afterCommit(trx, async () => {
-        other.resolve();
-        done.push('second');
-      });
-      done.push('change');
-      return 7;
-    },
-    async () => void done.push('committed'),
-  );
-  assert.equal(result, 7);
-  assert.deepEqual(done, ['change', 'committed', 'second', 'first']);
-  const failing = changing(context, async (trx) => {
-    afterCommit(trx, async () => void done.push('never'));
-    throw new Error('not now');
-  });
-  await assert.rejects(failing, /not now/);
-  const alone = context.database.transaction().execute(async (trx) => afterCommit(trx, async () => undefined));
-  await assert.rejects(alone, /changing/);
-  assert.equal(done.includes('never'), false);
 });

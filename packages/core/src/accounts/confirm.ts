@@ -4,7 +4,6 @@ import type { ConfirmedOperation, PasskeyConfirmation } from '@platform/contract
 import { refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { useChallenge } from './ceremonies.ts';
@@ -21,7 +20,7 @@ export interface Confirming {
 }
 
 /**
- * Runs `effect` in the transaction that records the use of the passkey, and then what it handed to `afterCommit`. The challenge was made for this operation in
+ * Runs `effect` in the transaction that records the use of the passkey. The challenge was made for this operation in
  * this session, and is used up whatever comes of it.
  *
  * @throws RefusalError `verification_failed`; `session_expired` when the session has ended meanwhile
@@ -46,7 +45,7 @@ export async function confirmed<Result>(
   if (!outcome.ok) throw refused(outcome.fault);
   const { id, accountKey, backupEligible } = passkey;
   const { counter, backedUp } = outcome;
-  return changing(context, async (trx) => {
+  return database.transaction().execute(async (trx) => {
     const now = clock();
     // Since they were looked up, the session may have ended, and the passkey may have been used or removed.
     if (!(await holdSession(trx, { sessionId: caller.sessionId, now }))) throw refuse('session_expired');

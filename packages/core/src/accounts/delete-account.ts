@@ -2,11 +2,8 @@
 // never given again. Volumes and objects follow as soon as their node and their store answer. What the account published
 // stays for those who have it installed, and is offered to nobody else.
 import { refuse } from '@platform/contract';
-import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from './deletion-queries.ts';
 import { isMaster } from './master-account.ts';
 import { deleteSignIns } from './suspension-queries.ts';
@@ -19,7 +16,9 @@ import { deleteSignIns } from './suspension-queries.ts';
  * @throws RefusalError `not_found`, `not_authorized` for the master account
  */
 export async function deleteAccount(context: CoreContext, by: Deleted): Promise<string> {
-  const remove = async (trx: Transaction<DatabaseSchema>) => {
+  const afterwards: (() => Promise<void>)[] = [];
+  const afterCommit = (work: () => Promise<void>) => afterwards.push(work);
+  const name = await context.database.transaction().execute(async (trx) => {
     const account = await lockForDeletion(trx, by);
     if (account === undefined)
       throw refuse('not_found', 'name' in by ? `There is no account named ${by.name}.` : undefined);
@@ -27,14 +26,16 @@ export async function deleteAccount(context: CoreContext, by: Deleted): Promise<
     const { key: accountKey } = account;
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.sessionsEnded(trx, sessionIds);
-    await context.lifecycle.accountDeleted(trx, accountKey);
+    await context.lifecycle.sessionsEnded(trx, sessionIds, afterCommit);
+    await context.lifecycle.accountDeleted(trx, accountKey, afterCommit);
     await rememberName(trx, account.name);
     await deleteAccountRow(trx, accountKey);
     await context.at('accounts.delete.committing');
     return account.name;
-  };
-  return changing(context, remove, () => context.at('accounts.delete.committed'));
+  });
+  await context.at('accounts.delete.committed');
+  await Promise.all(afterwards.map((work) => work()));
+  return name;
 }
 
 /**

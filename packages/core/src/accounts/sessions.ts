@@ -4,7 +4,6 @@ import type { Transaction as TransactionOf } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import {
@@ -40,6 +39,8 @@ export interface OpenedSession {
   readonly token: string;
   /** Whether other sessions ended with it; an answer waits until this replica has forgotten them. */
   readonly endedOthers: boolean;
+  /** What an answer waits for as well: their consequences elsewhere. Run once the transaction has committed. */
+  readonly afterwards: readonly (() => Promise<void>)[];
 }
 
 export async function openSession(
@@ -53,7 +54,7 @@ export async function openSession(
   await clearExpiredSessions(trx, new Date(now.getTime() - REMEMBERED_MILLISECONDS));
   const surplus = await deleteSessionsBeyond(trx, accountKey, limits.sessionsPerAccount.value - 1);
   const ended = former === undefined ? surplus : [former, ...surplus];
-  await followEnded(trx, lifecycle, ended);
+  const afterwards = await followEnded(trx, lifecycle, ended);
   const token = `pss_${random(32).toString('base64url')}`;
   const id = newId('ses', { clock, random });
   const expiresAt = new Date(now.getTime() + config.sessionMilliseconds);
@@ -67,7 +68,7 @@ export async function openSession(
     last_used_at: now,
     expires_at: expiresAt,
   });
-  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0 };
+  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0, afterwards };
 }
 
 /**
@@ -75,51 +76,59 @@ export async function openSession(
  *
  * @returns whether there was such a session of this account
  */
-export function endSession(
+export async function endSession(
   { database, lifecycle }: Pick<CoreContext, 'database' | 'lifecycle'>,
   accountKey: string,
   sessionId: string,
 ): Promise<boolean> {
-  return changing({ database }, async (trx) => {
+  const afterwards = await database.transaction().execute(async (trx) => {
     const ended = await deleteSession(trx, accountKey, sessionId);
-    if (ended === undefined) return false;
-    await followEnded(trx, lifecycle, [ended]);
-    return true;
+    return ended === undefined ? undefined : followEnded(trx, lifecycle, [ended]);
   });
+  for (const work of afterwards ?? []) await work();
+  return afterwards !== undefined;
 }
 
 /**
  * Ends every session that a passkey opened, in the transaction that removes the passkey. The caller's own session stays
  * open: it is the owner's, whichever passkey opened it.
+ *
+ * @returns what is to be run once that has committed
  */
 export async function endSessionsOfPasskey(
   trx: Transaction,
   { lifecycle }: Pick<CoreContext, 'lifecycle'>,
   passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
-): Promise<void> {
+): Promise<(() => Promise<void>)[]> {
   return followEnded(trx, lifecycle, await deleteSessionsOfPasskey(trx, passkey));
 }
 
-/** Ends every other session of the account. */
+/**
+ * Ends every other session of the account.
+ *
+ * @returns what is to be run once that has committed
+ */
 export async function endOtherSessions(
   trx: Transaction,
   { lifecycle }: Pick<CoreContext, 'lifecycle'>,
   { accountKey, sessionId }: { readonly accountKey: string; readonly sessionId: string },
-): Promise<void> {
+): Promise<(() => Promise<void>)[]> {
   return followEnded(trx, lifecycle, await deleteOtherSessions(trx, accountKey, sessionId));
 }
 
-/** What else ends with sessions, in the same transaction, which {@link changing} began. */
+/** What else ends with sessions, in the same transaction. @returns what is to be run once that has committed */
 async function followEnded(
   trx: Transaction,
   lifecycle: CoreContext['lifecycle'],
   ended: readonly EndedSession[],
-): Promise<void> {
-  if (ended.length === 0) return;
+): Promise<(() => Promise<void>)[]> {
+  const afterwards: (() => Promise<void>)[] = [];
+  if (ended.length === 0) return afterwards;
   for (const { id, account_key } of ended)
     await notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
   const ids = ended.map(({ id }) => id);
-  await lifecycle.sessionsEnded(trx, ids);
+  await lifecycle.sessionsEnded(trx, ids, (work) => afterwards.push(work));
+  return afterwards;
 }
 
 function readable(userAgent: string): string {

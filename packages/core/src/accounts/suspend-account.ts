@@ -3,7 +3,6 @@
 import { refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { type AccountRow, deleteSignIns, selectAccounts, updateSuspended } from './suspension-queries.ts';
@@ -21,13 +20,16 @@ export function listAccountStates({ database, clock }: Pick<CoreContext, 'databa
  * @returns false when it was suspended already
  * @throws RefusalError `not_found`
  */
-export function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
-  return change(context, name, context.clock(), async (trx, accountKey) => {
+export async function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
+  const afterwards: (() => Promise<void>)[] = [];
+  const changed = await change(context, name, context.clock(), async (trx, accountKey) => {
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.sessionsEnded(trx, sessionIds);
-    await context.lifecycle.accountPaused(trx, accountKey);
+    await context.lifecycle.sessionsEnded(trx, sessionIds, (work) => afterwards.push(work));
+    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
   });
+  for (const work of afterwards) await work();
+  return changed;
 }
 
 /**
@@ -46,7 +48,7 @@ function change(
   suspendedAt: Date | null,
   follow: (trx: Transaction<DatabaseSchema>, accountKey: string) => Promise<void>,
 ): Promise<boolean> {
-  return changing(context, async (trx) => {
+  return context.database.transaction().execute(async (trx) => {
     const account = await updateSuspended(trx, name, suspendedAt);
     if (account === undefined) throw refuse('not_found', `There is no account named ${name}.`);
     if (!account.changed) return false;

@@ -1,7 +1,5 @@
 // The catalog domain: apps, their versions and packages.
-
 import type { CoreContext } from '../context.ts';
-import { afterCommit } from '../database/changing.ts';
 import type { Domain } from '../domain.ts';
 import { withdrawAbandoned, withdrawingAbandoned } from './abandoned-versions.ts';
 import { packageFiles } from './account-files.ts';
@@ -23,8 +21,8 @@ export function catalogDomain(context: CoreContext, { systemPackages }: CatalogO
     async starting() {
       await context.lifecycle.packagesShipped(await ensureSystemPackages(context, systemPackages));
     },
-    async accountDeleted(trx) {
-      afterCommit(trx, async () => {
+    async accountDeleted(_trx, _accountKey, afterCommit) {
+      afterCommit(async () => {
         while (await withdrawAbandoned(context));
       });
     },

@@ -11,9 +11,9 @@ import {
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
-import { changing } from '../database/changing.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { assignmentsChangedOn, assignmentsRevoked } from '../placement/face.ts';
+import type { Change } from '../members/followers.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
 import {
   deleteOfInstallation,
   deleteOldest,
@@ -134,9 +134,10 @@ export async function disconnectClients(
   context: CoreContext,
   { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
 ): Promise<void> {
-  await changing(context, async (trx) => {
+  const change = await context.database.transaction().execute(async (trx): Promise<Change | null> => {
     const id = await findInstalled(trx, accountKey, appId);
     if (id === undefined) throw refuse('not_found');
-    await assignmentsRevoked(trx, context, await deleteOfInstallation(trx, id));
+    return assignmentsChangedOn(trx, await deleteOfInstallation(trx, id));
   });
+  await context.followers.allCarriedOut(change);
 }

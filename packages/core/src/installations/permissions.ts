@@ -1,15 +1,24 @@
 // The snapshot of an installed app: what it holds, what it asks for, and the replacement of its grants
 // (specification 4.1).
 import { isDeepStrictEqual } from 'node:util';
-import { askedResources, type Grant, type PermissionsView, refuse, resourcesInForce } from '@platform/contract';
-import type { Transaction } from 'kysely';
+import {
+  askedResources,
+  type Grant,
+  openRoutes,
+  type PermissionsView,
+  refuse,
+  resourcesInForce,
+} from '@platform/contract';
+import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import { intelligenceForNode } from '../grants/assigned-providers.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
-import { assignmentsRevoked, policyOf } from '../placement/face.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
+import type { Change } from '../members/followers.ts';
+import { assignmentsChanged, grantedSlots, grantsForNode } from '../placement/face.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
@@ -49,30 +58,42 @@ export async function replacePermissions(
   appId: string,
   chosen: readonly Grant[],
 ): Promise<PermissionsView> {
-  const replace = async (trx: Transaction<DatabaseSchema>) => {
+  const { view, assigned } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const permissions = checkGrants(requestedGrants(installation.manifest), chosen);
     const revision = await updateGrants(trx, installation.id, permissions);
     await notify(trx, 'installation-changed', { installationId: installation.id, accountKey });
-    await updateAssignment(trx, context, installation, permissions);
+    const assigned = await updateAssignment(trx, context, installation, permissions);
     await context.at('installations.permissions.committing');
-    return viewOf(installation, permissions, revision);
-  };
-  return changing(context, replace, () => context.at('installations.permissions.committed'));
+    return { view: viewOf(installation, permissions, revision), assigned };
+  });
+  await context.at('installations.permissions.committed');
+  await context.followers.allCarriedOut(assigned);
+  return view;
 }
 
-/** Most grants are checked at each request and concern no node; what those of {@link policyOf} allowed ends with them. */
+/**
+ * Most grants are checked at each request and concern no node. Those of the network, of object storage, of AI providers,
+ * of secret slots and of public routes do: what was begun under them ends with them.
+ */
 async function updateAssignment(
-  trx: Transaction<DatabaseSchema>,
+  trx: Kysely<DatabaseSchema>,
   context: CoreContext,
   { id, grants, manifest, node_id: nodeId }: OwnInstallation,
   permissions: readonly Grant[],
-): Promise<void> {
-  if (manifest.workload === undefined) return;
-  const { settings } = context.intelligence;
-  const [former, next] = [policyOf(grants, manifest, settings), policyOf(permissions, manifest, settings)];
-  if (isDeepStrictEqual(former, next)) return;
-  const touched = isDeepStrictEqual(former.publicRoutes, next.publicRoutes) ? null : { context, installations: [id] };
-  await assignmentsRevoked(trx, context, [nodeId], touched);
+): Promise<Change | null> {
+  if (manifest.workload === undefined) return null;
+  const routes = (held: readonly Grant[]) =>
+    openRoutes(manifest.publicEndpoints ?? [], resourcesOf(held, 'endpoints.public'));
+  const means = (held: readonly Grant[]) => [
+    grantsForNode(held, manifest.publicPorts ?? [], true),
+    intelligenceForNode(held, context.intelligence.settings),
+    grantedSlots(held, manifest),
+    routes(held),
+  ];
+  if (isDeepStrictEqual(means(grants), means(permissions))) return null;
+  const touched = isDeepStrictEqual(routes(grants), routes(permissions)) ? null : { context, installations: [id] };
+  if (nodeId === null && touched === null) return null;
+  return { nodeIds: nodeId === null ? [] : [nodeId], ...(await assignmentsChanged(trx, touched)) };
 }

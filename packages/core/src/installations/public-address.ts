@@ -12,9 +12,8 @@ import {
 } from '@platform/contract';
 import { publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import { assignmentsRevoked, selectPorts, type UdpPortRow } from '../placement/face.ts';
+import { assignmentsChanged, selectPorts, type UdpPortRow } from '../placement/face.ts';
 import { type PublicFacts, selectPublicFacts, selectPublicRequests } from './public-queries.ts';
 import { lockOwn, type OwnInstallation, selectOwn } from './queries.ts';
 
@@ -53,14 +52,15 @@ export async function renewPublicAddress(
   accountKey: string,
   appId: string,
 ): Promise<PublicAddress> {
-  await changing(context, async (trx) => {
+  const change = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     if ((installation.manifest.publicEndpoints ?? []).length === 0)
       throw refuse('not_found', 'This app has no public routes.');
-    const touched = { context, installations: [installation.id], renew: true } as const;
-    await assignmentsRevoked(trx, context, [installation.node_id], touched);
+    const changed = await assignmentsChanged(trx, { context, installations: [installation.id], renew: true });
+    return { nodeIds: installation.node_id === null ? [] : [installation.node_id], ...changed };
   });
+  await context.followers.allCarriedOut(change);
   return readPublicAddress(context, accountKey, appId);
 }
 

@@ -2,20 +2,22 @@
 import { type InstallationId, refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
+import type { AfterCommit } from '../lifecycle.ts';
 import { deleteLauncher, lockOwn, markRemoved } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
 export async function uninstallApp(context: CoreContext, accountKey: string, appId: string): Promise<void> {
-  const remove = async (trx: Transaction<DatabaseSchema>) => {
+  const afterwards: (() => Promise<void>)[] = [];
+  await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
-    await endInstallation(trx, context, { id: installation.id, accountKey, appId });
+    await endInstallation(trx, context, { id: installation.id, accountKey, appId }, (work) => afterwards.push(work));
     await context.at('installations.uninstall.committing');
-  };
-  await changing(context, remove, () => context.at('installations.uninstall.committed'));
+  });
+  await context.at('installations.uninstall.committed');
+  for (const work of afterwards) await work();
 }
 
 /** Ends an installation that is locked. */
@@ -23,9 +25,10 @@ export async function endInstallation(
   trx: Transaction<DatabaseSchema>,
   context: CoreContext,
   { id, accountKey, appId }: { readonly id: InstallationId; readonly accountKey: string; readonly appId: string },
+  afterCommit: AfterCommit,
 ): Promise<void> {
   await markRemoved(trx, id, context.clock());
   await deleteLauncher(trx, accountKey, appId);
   await notify(trx, 'installation-changed', { installationId: id, accountKey });
-  await context.lifecycle.installationEnded(trx, id);
+  await context.lifecycle.installationEnded(trx, id, afterCommit);
 }

@@ -1,7 +1,5 @@
 // The nodes domain: how machines join and report, and what happens when a node stops sending heartbeats.
-
 import type { CoreContext } from '../context.ts';
-import { afterCommit } from '../database/changing.ts';
 import type { Domain } from '../domain.ts';
 import { nodeOf } from '../placement/face.ts';
 import { type NodeRoute, nodeRoutes } from './routes.ts';
@@ -14,10 +12,10 @@ export function nodeDomain(
   return {
     handlers: nodeRoutes(context),
     workers: [new NodeWatch(context, monotonic)],
-    async installationEnded(trx, installationId) {
+    async installationEnded(trx, installationId, afterCommit) {
       if ((await nodeOf(trx, installationId)) === null) return;
       // The node stops it for want of an assignment, even if it cannot be reached now.
-      afterCommit(trx, () =>
+      afterCommit(() =>
         context.nodes.forget(installationId).catch((error: unknown) => {
           context.log.warn({ installationId, err: error }, 'could not stop a removed app at once');
         }),

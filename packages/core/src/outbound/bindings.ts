@@ -3,10 +3,9 @@
 import { type DeclaredSlot, type InstallationId, type RouteBody, refuse, type SecretBinding } from '@platform/contract';
 import { declaredSlots } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/face.ts';
-import { assignmentsRevoked } from '../placement/face.ts';
+import { assignmentsChangedOn } from '../placement/face.ts';
 import { holdSecret } from '../secrets/face.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
 
@@ -44,7 +43,7 @@ export async function bindSecret(
   { accountKey, appId, slot }: Place,
   { secret, declarationHash, inject }: RouteBody<'apps.secretBindings.bind'>,
 ): Promise<SecretBinding> {
-  return changing(context, async (trx) => {
+  const { bound, changed } = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const declared = declaredSlots(installation.manifest).find(({ name }) => name === slot);
@@ -54,9 +53,10 @@ export async function bindSecret(
     const { origin, pathPrefix, methods } = declared;
     const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
-    await assignmentsRevoked(trx, context, [installation.node_id]);
-    return bindingOf(declared, binding);
+    return { bound: bindingOf(declared, binding), changed: await assignmentsChangedOn(trx, [installation.node_id]) };
   });
+  await context.followers.allCarriedOut(changed);
+  return bound;
 }
 
 /**
@@ -65,11 +65,12 @@ export async function bindSecret(
  * @throws RefusalError `not_found` when nothing is bound there
  */
 export async function unbindSecret(context: CoreContext, { accountKey, appId, slot }: Place): Promise<void> {
-  await changing(context, async (trx) => {
+  const changed = await context.database.transaction().execute(async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
-    await assignmentsRevoked(trx, context, [installation.node_id]);
+    return assignmentsChangedOn(trx, [installation.node_id]);
   });
+  await context.followers.allCarriedOut(changed);
 }
 
 /** Ends bindings of slots that the installed versions do not declare at all: nobody could see or end them. */

@@ -1,12 +1,9 @@
 // Pauses an account: one transaction stops everything it runs and notifies nodes, live streams and every replica. No
 // app can undo it: resuming is a session route at the shell's own origin.
 import type { AccountRuntime } from '@platform/contract';
-import type { Transaction } from 'kysely';
 import { selectPausedAt, updatePaused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
-import { changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 
 export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {
   const pausedAt = await selectPausedAt(database, accountKey);
@@ -15,13 +12,15 @@ export async function readRuntime({ database }: CoreContext, accountKey: string)
 
 /** Pausing twice keeps the first time. */
 export async function pauseAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
-  const pause = async (trx: Transaction<DatabaseSchema>) => {
+  const afterwards: (() => Promise<void>)[] = [];
+  await context.database.transaction().execute(async (trx) => {
     if (!(await updatePaused(trx, accountKey, context.clock()))) return;
     await notify(trx, 'pause-changed', { accountKey });
-    await context.lifecycle.accountPaused(trx, accountKey);
+    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
     await context.at('pause.committing');
-  };
-  await changing(context, pause, () => context.at('pause.committed'));
+  });
+  await context.at('pause.committed');
+  for (const work of afterwards) await work();
   return readRuntime(context, accountKey);
 }
 

@@ -1,19 +1,27 @@
 // The assignments of a node with their revision, and the long poll for the next one.
-import { type Assignment, type Assignments, type GatewayPolicy, grantedWorkload, refuse } from '@platform/contract';
+import {
+  type Assignment,
+  type Assignments,
+  type GatewayPolicy,
+  grantedWorkload,
+  openRoutes,
+  refuse,
+} from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import type { Kysely } from 'kysely';
 import { appOrigin, endpointHostname, publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
-import { afterCommit } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
+import { intelligenceForNode } from '../grants/assigned-providers.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { NodeCaller } from '../http/caller.ts';
 import type { Change } from '../members/followers.ts';
 import { routesChanged, type Touched } from '../topology/face.ts';
+import { grantsForNode } from './network-grants.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
-import { policyOf } from './policy.ts';
 import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressLinks } from './queries.ts';
 import { usableSlots } from './usable-slots.ts';
 
@@ -23,62 +31,26 @@ const LONGEST_WAIT_MILLISECONDS = 25_000;
 /**
  * Notifies nodes that an installation with a workload came, went or changed, and Ingresses where that changed a public
  * name. Call it last in the transaction: it takes the locks of both revisions, in this order, so that no reader sees a
- * later revision before an earlier change. Nothing waits for it: what is new can come a moment later.
+ * later revision before an earlier change. Returns the new revisions.
  *
  * @param touched whose public names it may change; `null` for a change that concerns none
  */
-export async function assignmentsChanged(trx: Kysely<DatabaseSchema>, touched: Touched | null): Promise<void> {
-  await raise(trx, touched);
-}
-
-/** As {@link assignmentsChanged}, for installations on these nodes alone; `null` stands for one that is on none. */
-export async function assignmentsChangedOn(
+export async function assignmentsChanged(
   trx: Kysely<DatabaseSchema>,
-  nodes: readonly (string | null)[],
-): Promise<void> {
-  if (nodes.some((id) => id !== null)) await raise(trx, null);
-}
-
-/**
- * As {@link assignmentsChanged}, for a change that ends something: {@link changing}, which began the transaction, resolves when
- * these nodes and every Ingress have ended what it ends, or two seconds after the commit. Without a node and without a public
- * name there is nothing to end.
- *
- * @param nodes of the installations; `null` stands for one that is on none
- */
-export async function assignmentsRevoked(
-  trx: Kysely<DatabaseSchema>,
-  { followers }: Pick<CoreContext, 'followers'>,
-  nodes: readonly (string | null)[],
-  touched: Touched | null = null,
-): Promise<void> {
-  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
-  if (nodeIds.length === 0 && touched === null) return;
-  const change = await raise(trx, touched);
-  afterCommit(trx, () => followers.allCarriedOut({ nodeIds, ...change }));
-}
-
-/**
- * As {@link assignmentsRevoked}, but waits only where a public name changed: what strangers reach has ended when the change is
- * answered, and backends are stopped a moment later.
- */
-export async function publicAccessEnded(
-  trx: Kysely<DatabaseSchema>,
-  { followers }: Pick<CoreContext, 'followers'>,
-  nodes: readonly (string | null)[],
-  touched: Touched,
-): Promise<void> {
-  const change = await raise(trx, touched);
-  if (change.topology === null) return;
-  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
-  afterCommit(trx, () => followers.allCarriedOut({ nodeIds, ...change }));
-}
-
-/** The new revisions: of the assignments, and of the topology if a public name changed. */
-async function raise(trx: Kysely<DatabaseSchema>, touched: Touched | null): Promise<Omit<Change, 'nodeIds'>> {
+  touched: Touched | null,
+): Promise<Omit<Change, 'nodeIds'>> {
   const revision = await raiseRevision(trx);
   await notify(trx, 'assignments-changed', {});
   return { revision, topology: touched === null ? null : await routesChanged(trx, touched) };
+}
+
+/** The same for changes of installations on these nodes; `null` stands for one that is on none. */
+export async function assignmentsChangedOn(
+  trx: Kysely<DatabaseSchema>,
+  nodes: readonly (string | null)[],
+): Promise<Change | null> {
+  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
+  return nodeIds.length === 0 ? null : { nodeIds, ...(await assignmentsChanged(trx, null)) };
 }
 
 /**
@@ -165,20 +137,11 @@ function assignmentOf(
   if (inForce === undefined) return undefined;
   // Core alone calls them, and nodes of former versions refuse members that they do not know.
   const { triggers: _triggers, ...workload } = inForce;
-  const declared = {
-    publicPorts: row.public_ports ?? [],
-    secretSlots: row.secret_slots ?? [],
-    publicEndpoints: row.public_endpoints ?? [],
-  };
-  // Grants allow nothing here that is not part of this: only so does revoking one wait for the node.
-  const { network, udpPorts, providers, secretSlots, publicRoutes, ...allowed } = policyOf(
-    row.grants,
-    declared,
-    intelligence.settings,
-  );
-  const objectStorage = allowed.objectStorage && whyNoStorage(config, row) === null;
-  const slots = usableSlots(secretSlots, row.bindings ?? []);
-  const store = objectStorage ? storeOrigin(config) : null;
+  const providers = intelligenceForNode(row.grants, intelligence.settings);
+  const offersStorage = whyNoStorage(config, row) === null;
+  const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);
+  const slots = usableSlots(row.grants, { secretSlots: row.secret_slots ?? [] }, row.bindings ?? []);
+  const store = granted.objectStorage ? storeOrigin(config) : null;
   const privateOrigins = [...new Set([...providers.origins, ...(store === null ? [] : [store])])];
   return {
     installationId: row.id,
@@ -193,9 +156,8 @@ function assignmentOf(
     packageHash: row.package_hash,
     version: row.version,
     workload,
-    network,
-    objectStorage,
-    udpPorts: udpPorts.map((port) => withFormerNumber(port, row.former_ports)),
+    ...granted,
+    udpPorts: granted.udpPorts.map((port) => withFormerNumber(port, row.former_ports)),
     ...providers.assignment,
     gateway: {
       revision: row.grants_revision,
@@ -205,8 +167,8 @@ function assignmentOf(
         : {
             ...providers.policy,
             ...(Object.keys(slots).length === 0 ? {} : { outbound: slots }),
-            ...(objectStorage ? { objectStorage: true, objectStorageRate: rates.objectStorage } : {}),
-            ...(servesPublic ? publicPolicy(config, row, publicRoutes) : {}),
+            ...(granted.objectStorage ? { objectStorage: true, objectStorageRate: rates.objectStorage } : {}),
+            ...(servesPublic ? publicPolicy(config, row) : {}),
             ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
           }),
     },
@@ -225,11 +187,8 @@ function withFormerNumber(
 }
 
 /** What the topology says of it as well. */
-function publicPolicy(
-  config: CoreContext['config'],
-  row: AssignmentRow,
-  routes: readonly string[],
-): Pick<GatewayPolicy, 'public'> {
+function publicPolicy(config: CoreContext['config'], row: AssignmentRow): Pick<GatewayPolicy, 'public'> {
+  const routes = openRoutes(row.public_endpoints ?? [], resourcesOf(row.grants, 'endpoints.public'));
   if (row.public_label === null || routes.length === 0) return {};
-  return { public: { hostname: publicHostname(config, row.app_id, row.public_label), routes: [...routes] } };
+  return { public: { hostname: publicHostname(config, row.app_id, row.public_label), routes } };
 }

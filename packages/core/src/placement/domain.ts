@@ -3,7 +3,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { routesChanged } from '../topology/face.ts';
-import { assignmentsChanged, publicAccessEnded } from './assignments.ts';
+import { assignmentsChanged } from './assignments.ts';
 import { ensureTopology } from './ensure-topology.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
 import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
@@ -13,8 +13,12 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
   return {
     handlers: placementRoutes(context),
     starting: () => ensureTopology(context),
-    async accountPaused(trx, accountKey) {
-      await publicAccessEnded(trx, context, await nodesOfAccount(trx, accountKey), { context, accountKey });
+    async accountPaused(trx, accountKey, afterCommit) {
+      const change = await assignmentsChanged(trx, { context, accountKey });
+      if (change.topology === null) return;
+      // Nothing of the internet reaches it any more when the answer is there.
+      const nodeIds = await nodesOfAccount(trx, accountKey);
+      afterCommit(() => context.followers.allCarriedOut({ nodeIds, ...change }));
     },
     async accountResumed(trx, accountKey) {
       await assignmentsChanged(trx, { context, accountKey });
@@ -33,13 +37,18 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
       await deleteWorkloadState(trx, id);
       await assignmentsChanged(trx, null);
     },
-    async installationEnded(trx, id) {
+    async installationEnded(trx, id, afterCommit) {
       await deleteWorkloadState(trx, id);
       await deletePortsWithoutVolume(trx, id);
       const nodeId = await nodeOf(trx, id);
       const touched = { context, installations: [id] };
-      if (nodeId === null) await routesChanged(trx, touched);
-      else await publicAccessEnded(trx, context, [nodeId], touched);
+      if (nodeId === null) {
+        await routesChanged(trx, touched);
+        return;
+      }
+      const change = await assignmentsChanged(trx, touched);
+      if (change.topology !== null)
+        afterCommit(() => context.followers.allCarriedOut({ nodeIds: [nodeId], ...change }));
     },
   };
 }

@@ -1,7 +1,8 @@
 // What the rest of core may use of placement.
-export { assignmentsChanged, assignmentsChangedOn, assignmentsRevoked } from './assignments.ts';
+export { assignmentsChanged, assignmentsChangedOn } from './assignments.ts';
 export { type HostingLabel, hostingLabels } from './hosting-labels.ts';
 export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
+export { grantsForNode } from './network-grants.ts';
 export { type Entitlement, storeOrigin, whyNoStorage } from './offers-storage.ts';
 export {
   demandRoom,
@@ -30,6 +31,6 @@ export {
   reserveLabel,
   unreserveLabel,
 } from './placement-rules.ts';
-export { policyOf } from './policy.ts';
 export { deletePorts, selectPorts, type UdpPortRow, upsertPorts } from './port-queries.ts';
 export { isPlaced, isWaiting, nodeOf, placedInstallations, upsertStatus } from './queries.ts';
+export { grantedSlots } from './usable-slots.ts';

@@ -1,4 +1,4 @@
-// The part of an assignment that follows from an installation's grants: network access and UDP ports.
+// The part of an assignment that follows from an installation's grants: network access, UDP ports, object storage.
 import type { Assignment, Grant, PublicPort } from '@platform/contract';
 import { allows } from '../grants/grant-coverage.ts';
 
@@ -18,5 +18,21 @@ export function networkGrants(
     udpPorts: publicPorts
       .filter(({ containerPort }) => allows(grants, 'endpoints.public.udp', `UDP:${containerPort}`))
       .map(({ name, containerPort }) => ({ name, containerPort })),
+  };
+}
+
+/**
+ * The grants that a node enforces; core checks the others at each request.
+ *
+ * @param offersStorage whether the platform offers object storage to the account on this node
+ */
+export function grantsForNode(
+  grants: readonly Grant[],
+  publicPorts: readonly PublicPort[],
+  offersStorage: boolean,
+): Pick<Assignment, 'network' | 'udpPorts' | 'objectStorage'> {
+  return {
+    ...networkGrants(grants, publicPorts),
+    objectStorage: offersStorage && allows(grants, 'object-storage.raw', 'self'),
   };
 }

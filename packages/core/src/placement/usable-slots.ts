@@ -22,12 +22,13 @@ export function grantedSlots(grants: readonly Grant[], manifest: Pick<Manifest, 
   );
 }
 
-/** By name, each with a word that changes with its binding and reveals nothing of it. @param granted of {@link grantedSlots} */
+/** By name, each with a word that changes with its binding and reveals nothing of it. */
 export function usableSlots(
-  granted: ReturnType<typeof grantedSlots>,
+  grants: readonly Grant[],
+  manifest: Pick<Manifest, 'secretSlots'>,
   bindings: readonly AssignedBinding[],
 ): Record<string, string> {
-  const usable = granted.flatMap(({ name, declarationHash }) => {
+  const usable = grantedSlots(grants, manifest).flatMap(({ name, declarationHash }) => {
     const binding = bindings.find(({ slot }) => slot === name);
     if (binding?.declaration_hash !== declarationHash) return [];
     const { secret_name, inject_in, inject_name, inject_scheme } = binding;

@@ -69,9 +69,7 @@ before(async () => {
   const [slot] = secretBindingList.parse(await account.browser.take('/v1/apps/holding/secret-bindings')).items;
   const body = { secret: 'token', declarationHash: slot?.declarationHash };
   await account.browser.take('/v1/apps/holding/secret-bindings/slot', { method: 'PUT', body });
-  mock.method(platform.core.context.followers, 'allCarriedOut', async (change: Change | null) => {
-    if (change !== null) waited.push(change);
-  });
+  mock.method(platform.core.context.followers, 'allCarriedOut', async (change: Change) => void waited.push(change));
 });
 
 after(async () => {

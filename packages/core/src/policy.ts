@@ -24,7 +24,10 @@ export interface Bound {
 
 /** What a policy depends on besides; other transactions change it. */
 export interface Circumstances {
-  /** The account is paused or suspended: its Gateways may do nothing, and its backends are stopped. */
+  /**
+   * The account is paused or suspended. Its Gateways may do nothing: calls under way end before a backend that is being
+   * stopped does.
+   */
   readonly barred: boolean;
   /** Of the account; `null` where the operator set none. */
   readonly plan: Plan | null;

@@ -138,6 +138,6 @@ export async function disconnectClients(
   await changing(context, async (trx) => {
     const id = await findInstalled(trx, accountKey, appId);
     if (id === undefined) throw refuse('not_found');
-    await assignmentsRevoked(context, trx, { nodes: await deleteOfInstallation(trx, id) });
+    await assignmentsRevoked(context, trx, { nodes: await deleteOfInstallation(trx, id), touched: null });
   });
 }

@@ -10,7 +10,7 @@ export function clientDomain(context: CoreContext): Domain<ClientRoute> {
   return {
     handlers: clientRoutes(context),
     async sessionsEnded(trx, sessionIds) {
-      await assignmentsRevoked(context, trx, { nodes: await deleteOfSessions(trx, sessionIds) });
+      await assignmentsRevoked(context, trx, { nodes: await deleteOfSessions(trx, sessionIds), touched: null });
     },
     async workloadStarted(trx, { installationId, capabilityHash }) {
       if (capabilityHash !== null) await keepOfStart(trx, context, { installationId, tokenHash: capabilityHash });

@@ -54,7 +54,7 @@ export async function bindSecret(
     const { origin, pathPrefix, methods } = declared;
     const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
-    await assignmentsRevoked(context, trx, { nodes: [installation.node_id] });
+    await assignmentsRevoked(context, trx, { nodes: [installation.node_id], touched: null });
     return bindingOf(declared, binding);
   });
 }
@@ -68,7 +68,7 @@ export async function unbindSecret(context: CoreContext, { accountKey, appId, sl
   await changing(context, async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
-    await assignmentsRevoked(context, trx, { nodes: [installation.node_id] });
+    await assignmentsRevoked(context, trx, { nodes: [installation.node_id], touched: null });
   });
 }
 

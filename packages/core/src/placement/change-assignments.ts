@@ -22,13 +22,14 @@ export async function assignmentsChanged(trx: Executor, touched: Touched | null)
 }
 
 /**
- * @param nodes where something ends; `null` is of an installation on none. Nothing changes when there is neither a node
- *   nor a public name
+ * @param nodes where something ends; `null` is of an installation on none. With neither a node nor `touched`, nothing
+ *   changes and nobody waits
+ * @param touched as for {@link assignmentsChanged}
  */
 export async function assignmentsRevoked(
   { followers }: Pick<CoreContext, 'followers'>,
   trx: Changing,
-  { nodes, touched = null }: { readonly nodes: readonly (string | null)[]; readonly touched?: Touched | null },
+  { nodes, touched }: { readonly nodes: readonly (string | null)[]; readonly touched: Touched | null },
 ): Promise<void> {
   const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
   if (nodeIds.length === 0 && touched === null) return;

@@ -49,6 +49,6 @@ export async function removeSecret(context: CoreContext, accountKey: string, nam
   await changing(context, async (trx) => {
     const nodes = await selectNodesOfUses(trx, accountKey, name);
     if (!(await deleteSecret(trx, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
-    await assignmentsRevoked(context, trx, { nodes });
+    await assignmentsRevoked(context, trx, { nodes, touched: null });
   });
 }

@@ -1,5 +1,5 @@
 // The topology of public names. It has no routes of its own: Ingresses follow it (ingress/), and every change of
-// assignments brings it up to date (placement/assignments.ts).
+// assignments brings it up to date (placement/change-assignments.ts).
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';

@@ -22,6 +22,7 @@ const FOUNDATION = [
     'metrics.ts',
     'normalize.ts',
     'points.ts',
+    'policy.ts',
     'version.ts',
   ],
 ];

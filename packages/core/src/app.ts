@@ -170,6 +170,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     pushing: await openWebPush(context, options.push ?? {}),
   });
   context.lifecycle.follow(domains);
+  context.policies.follow(domains);
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   for (const domain of domains) await domain.starting?.();
   const { localIngress: besideCore } = options;

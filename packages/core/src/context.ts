@@ -15,6 +15,7 @@ import type { Count } from './metrics.ts';
 import type { Backends, Nodes } from './nodes/face.ts';
 import type { EventHub } from './notifications/face.ts';
 import type { At } from './points.ts';
+import type { Policies } from './policy.ts';
 
 export interface Log {
   debug(fields: object, message: string): void;
@@ -49,6 +50,8 @@ export interface CoreContext {
   readonly log: Log;
   /** Calls the hooks of all domains. */
   readonly lifecycle: Lifecycle;
+  /** What installations may do on their nodes, of all domains. */
+  readonly policies: Policies;
   /** Waits until nodes and Ingresses have carried out a change. */
   readonly followers: Followers;
   /** Starts, stops and asks after workloads, on whichever node. */

@@ -7,6 +7,7 @@ import { registerAccount } from '../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../tests/support/installed-app.ts';
 import type { CoreContext } from './context.ts';
+import { changing } from './database/changing.ts';
 import { type Domain, handlersOf } from './domain.ts';
 import type { coreDomains } from './domains.ts';
 import { uninstallApp } from './installations/uninstall-app.ts';
@@ -36,7 +37,8 @@ test('hooks run one after the other in the order of the domains; one that fails 
   const lifecycle = new Lifecycle();
   lifecycle.follow([
     {
-      async accountPaused() {
+      async accountPaused(trx) {
+        trx.afterCommit(async () => void called.push('committed'));
         await Promise.resolve();
         called.push('first');
       },
@@ -50,9 +52,7 @@ test('hooks run one after the other in the order of the domains; one that fails 
     },
     { accountPaused: async () => void called.push('never') },
   ]);
-  const change = world.core.context.database
-    .transaction()
-    .execute((trx) => lifecycle.accountPaused(trx, 'acct-1', () => undefined));
+  const change = changing(world.core.context, (trx) => lifecycle.accountPaused(trx, 'acct-1'));
   await assert.rejects(change, /not now/);
   assert.deepEqual(called, ['first', 'second acct-1']);
 });
@@ -68,9 +68,9 @@ test('what a domain begins after the removal of an app waits for the commit', as
   };
   context.lifecycle.follow([
     {
-      async installationEnded(_trx, id, afterCommit) {
+      async installationEnded(trx, id) {
         seen.push(await removedAt(id));
-        afterCommit(async () => void seen.push(await removedAt(id)));
+        trx.afterCommit(async () => void seen.push(await removedAt(id)));
       },
     },
   ]);

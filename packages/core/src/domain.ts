@@ -2,6 +2,7 @@
 import type { coreMetrics, RouteId } from '@platform/contract';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
 import type { Hooks } from './lifecycle.ts';
+import type { PolicyPart } from './policy.ts';
 
 export interface Domain<Id extends RouteId> extends Hooks {
   readonly handlers: HandlersOf<Id>;
@@ -11,6 +12,8 @@ export interface Domain<Id extends RouteId> extends Hooks {
   reloaded?(): Promise<void>;
   /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
   readonly workers?: readonly Worker[];
+  /** Its members of what an installation may do on its node (policy.ts). */
+  readonly policy?: PolicyPart;
   readonly gauges?: readonly Gauge[];
 }
 

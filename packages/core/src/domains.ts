@@ -80,5 +80,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
 /** For a process that serves nothing, such as a command: what it changes has the same consequences everywhere. */
 export function followChanges(context: CoreContext): void {
   const searching = { engine: postgresEngine(context.pool), workers: [] };
-  context.lifecycle.follow(coreDomains(context, { systemPackages: [], searching, pushing: null }));
+  const domains = coreDomains(context, { systemPackages: [], searching, pushing: null });
+  context.lifecycle.follow(domains);
+  context.policies.follow(domains);
 }

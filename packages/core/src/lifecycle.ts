@@ -3,21 +3,25 @@
 import type { InstallationId } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { AccountFile, AccountOfFiles } from './account-files.ts';
+import type { Changing } from './database/changing.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
-/** Each with a `trx` runs in the transaction of the change, after the rows of the account or installation were changed. */
+/**
+ * Each with a `trx` runs in the transaction of the change, after the rows of the account or installation were changed. What
+ * cannot be taken back goes to its `afterCommit`.
+ */
 export interface Hooks {
   accountCreated?(trx: Trx, account: { readonly key: string; readonly name: string }): Promise<void>;
-  /** Its owner paused it, or the operator suspended it. `afterCommit` as with an installation that ended. */
-  accountPaused?(trx: Trx, accountKey: string, afterCommit: AfterCommit): Promise<void>;
+  /** Its owner paused it, or the operator suspended it. */
+  accountPaused?(trx: Changing, accountKey: string): Promise<void>;
   accountResumed?(trx: Trx, accountKey: string): Promise<void>;
   /**
    * It is being deleted. Every row that refers to it or to one of its installations goes with it by itself; a domain
-   * implements this for what lies elsewhere or must be ended. `afterCommit` as with an installation that ended.
+   * implements this for what lies elsewhere or must be ended.
    */
-  accountDeleted?(trx: Trx, accountKey: string, afterCommit: AfterCommit): Promise<void>;
+  accountDeleted?(trx: Changing, accountKey: string): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** Its owner stopped its backend. */
@@ -32,10 +36,10 @@ export interface Hooks {
   ): Promise<void>;
   /** These run another version of their app from now on. */
   upgraded?(trx: Trx, ids: readonly InstallationId[]): Promise<void>;
-  /** These sessions were signed out or ended otherwise. What is handed to `afterCommit` runs once that cannot be taken back. */
-  sessionsEnded?(trx: Trx, sessionIds: readonly string[], afterCommit: AfterCommit): Promise<void>;
-  /** Removed by its owner. What is handed to `afterCommit` runs once that cannot be taken back. */
-  installationEnded?(trx: Trx, id: InstallationId, afterCommit: AfterCommit): Promise<void>;
+  /** These sessions were signed out or ended otherwise. */
+  sessionsEnded?(trx: Changing, sessionIds: readonly string[]): Promise<void>;
+  /** Removed by its owner. */
+  installationEnded?(trx: Changing, id: InstallationId): Promise<void>;
   /** Its owner has the data of the app deleted. The backend has been withdrawn from its node. */
   dataDeleted?(trx: Trx, id: InstallationId): Promise<void>;
   /** At the start, before `starting` of the domains that follow: these packages came with the platform and are published. */
@@ -43,8 +47,6 @@ export interface Hooks {
   /** What the domain has of the account, for its export. Read in pieces, outside any transaction; no secret is among it. */
   filesOf?(account: AccountOfFiles): AsyncIterable<AccountFile>;
 }
-
-export type AfterCommit = (work: () => Promise<void>) => void;
 
 /** The hooks of all domains as one, each run one after the other in the order of the domains. */
 export class Lifecycle implements Required<Hooks> {

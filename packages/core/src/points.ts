@@ -52,6 +52,9 @@ export type Point =
   | 'workflows.cleanup.committing'
   | 'workflows.cleanup.committed';
 
+/** The two points around one commit. */
+export type Moment = Point extends infer One ? (One extends `${infer Name}.committing` ? Name : never) : never;
+
 /** Waits for as long as the test holds this moment. */
 export type At = (point: Point) => Promise<void> | undefined;
 

@@ -25,16 +25,14 @@ export async function requestDeletion(
   if (typedName !== accountName)
     throw refuse('invalid_request', `Type ${accountName}, the name of this account, to delete it.`);
   requireNotMaster(context, accountName);
-  const afterwards: (() => Promise<void>)[] = [];
   const now = context.clock();
   await confirmed(context, { ...confirming, operation: 'account.delete' }, async (trx) => {
     if (!(await markForDeletion(trx, accountKey, now))) throw refuse('account_closing');
     await deleteEnrolmentLinks(trx, accountKey);
     await notify(trx, 'pause-changed', { accountKey });
-    afterwards.push(...(await endOtherSessions(trx, context, caller)));
-    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
+    await endOtherSessions(trx, context, caller);
+    await context.lifecycle.accountPaused(trx, accountKey);
   });
-  for (const work of afterwards) await work();
   return deletionOf(now) ?? now;
 }
 

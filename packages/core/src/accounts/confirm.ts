@@ -2,9 +2,8 @@
 // alone, such as that of an unlocked computer, is not enough.
 import type { ConfirmedOperation, PasskeyConfirmation } from '@platform/contract';
 import { refuse } from '@platform/contract';
-import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
+import { type Changing, changing } from '../database/changing.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
@@ -28,7 +27,7 @@ export interface Confirming {
 export async function confirmed<Result>(
   context: CoreContext,
   { caller, operation, confirmation, refused }: Confirming,
-  effect: (trx: Transaction<DatabaseSchema>) => Promise<Result>,
+  effect: (trx: Changing) => Promise<Result>,
 ): Promise<Result> {
   const { config, database, clock } = context;
   const challenge = await useChallenge(database, confirmation.challengeId, 'confirm', clock());
@@ -45,7 +44,7 @@ export async function confirmed<Result>(
   if (!outcome.ok) throw refused(outcome.fault);
   const { id, accountKey, backupEligible } = passkey;
   const { counter, backedUp } = outcome;
-  return database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const now = clock();
     // Since they were looked up, the session may have ended, and the passkey may have been used or removed.
     if (!(await holdSession(trx, { sessionId: caller.sessionId, now }))) throw refuse('session_expired');

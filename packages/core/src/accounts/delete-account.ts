@@ -3,6 +3,7 @@
 // stays for those who have it installed, and is offered to nobody else.
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { changingAt } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from './deletion-queries.ts';
 import { isMaster } from './master-account.ts';
@@ -16,9 +17,7 @@ import { deleteSignIns } from './suspension-queries.ts';
  * @throws RefusalError `not_found`, `not_authorized` for the master account
  */
 export async function deleteAccount(context: CoreContext, by: Deleted): Promise<string> {
-  const afterwards: (() => Promise<void>)[] = [];
-  const afterCommit = (work: () => Promise<void>) => afterwards.push(work);
-  const name = await context.database.transaction().execute(async (trx) => {
+  return changingAt(context, 'accounts.delete', async (trx) => {
     const account = await lockForDeletion(trx, by);
     if (account === undefined)
       throw refuse('not_found', 'name' in by ? `There is no account named ${by.name}.` : undefined);
@@ -26,16 +25,12 @@ export async function deleteAccount(context: CoreContext, by: Deleted): Promise<
     const { key: accountKey } = account;
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.sessionsEnded(trx, sessionIds, afterCommit);
-    await context.lifecycle.accountDeleted(trx, accountKey, afterCommit);
+    await context.lifecycle.sessionsEnded(trx, sessionIds);
+    await context.lifecycle.accountDeleted(trx, accountKey);
     await rememberName(trx, account.name);
     await deleteAccountRow(trx, accountKey);
-    await context.at('accounts.delete.committing');
     return account.name;
   });
-  await context.at('accounts.delete.committed');
-  await Promise.all(afterwards.map((work) => work()));
-  return name;
 }
 
 /**

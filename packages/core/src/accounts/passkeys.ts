@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type CeremonyOptions, limits, type PasskeyView, type RouteBody, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
+import { changing } from '../database/changing.ts';
 import type { SessionCaller } from '../http/caller.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
@@ -102,7 +103,7 @@ export async function finishEnrolment(
   const { origin, rpId } = config;
   const outcome = await verifyRegistration({ challenge: challenge.challenge, origin, rpId }, body.credential);
   if (!outcome.ok) throw refused(outcome.fault);
-  return database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const account = await lockAccount(trx, { key: accountKey });
     const usable = account !== undefined && (await takeEnrolmentLink(trx, { tokenHash, accountKey, now: clock() }));
     if (!usable) throw refused('enrolment-link-unusable');
@@ -165,7 +166,7 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
  */
 export async function removePasskey(context: CoreContext, caller: SessionCaller, id: string): Promise<void> {
   const { accountKey, sessionId } = caller;
-  const afterwards = await context.database.transaction().execute(async (trx) => {
+  await changing(context, async (trx) => {
     // Of two removals at the same time the second sees what the first left.
     await lockAccount(trx, { key: accountKey });
     await requireSession(trx, context, caller);
@@ -176,7 +177,6 @@ export async function removePasskey(context: CoreContext, caller: SessionCaller,
       throw refuse('not_authorized', 'This is the only passkey of the account. Add another one before removing it.');
     await deletePasskey(trx, accountKey, wanted.id);
     const opened = { accountKey, passkeyId: wanted.id, exceptSessionId: sessionId };
-    return endSessionsOfPasskey(trx, context, opened);
+    await endSessionsOfPasskey(trx, context, opened);
   });
-  for (const work of afterwards) await work();
 }

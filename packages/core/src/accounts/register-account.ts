@@ -3,6 +3,7 @@ import { type CeremonyOptions, type RouteBody, refuse } from '@platform/contract
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
+import { changing } from '../database/changing.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { requireInvited, useInvitation } from './invitations.ts';
@@ -59,7 +60,7 @@ export async function finishRegistration(context: CoreContext, request: Registra
   const { origin, rpId } = config;
   const outcome = await verifyRegistration({ challenge: challenge.challenge, origin, rpId }, body.credential);
   if (!outcome.ok) throw refused(outcome.fault);
-  return database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const now = clock();
     await useInvitation(trx, context, { name, tokenHash: challenge.invitation_hash, now });
     if (!(await insertAccount(trx, { key, name, created_at: now }))) throw nameTaken();

@@ -46,9 +46,8 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   }
 
   async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<SessionAnswer> {
-    const { name, createdAt, deletesAt, id, openedAt, expiresAt, token, endedOthers, afterwards } = signedIn;
+    const { name, createdAt, deletesAt, id, openedAt, expiresAt, token, endedOthers } = signedIn;
     if (endedOthers) await context.signals.settled(context.pool);
-    for (const work of afterwards) await work();
     reply.header('set-cookie', sessionCookies(config, token));
     return {
       account: accountView(name, createdAt, deletesAt),

@@ -1,11 +1,10 @@
 // Opens and ends sessions. Ending one deletes its frontend capabilities and notifies every replica in one transaction.
 import { limits } from '@platform/contract';
-import type { Transaction as TransactionOf } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
+import { type Changing, changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import {
   clearExpiredSessions,
   deleteOtherSessions,
@@ -16,8 +15,6 @@ import {
   type EndedSession,
   insertSession,
 } from './session-queries.ts';
-
-type Transaction = TransactionOf<DatabaseSchema>;
 
 /** For this long an expired session is distinguished from an unknown one. */
 const REMEMBERED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
@@ -39,12 +36,10 @@ export interface OpenedSession {
   readonly token: string;
   /** Whether other sessions ended with it; an answer waits until this replica has forgotten them. */
   readonly endedOthers: boolean;
-  /** What an answer waits for as well: their consequences elsewhere. Run once the transaction has committed. */
-  readonly afterwards: readonly (() => Promise<void>)[];
 }
 
 export async function openSession(
-  trx: Transaction,
+  trx: Changing,
   { config, clock, random, lifecycle }: Pick<CoreContext, 'config' | 'clock' | 'random' | 'lifecycle'>,
   { accountKey, passkeyId }: { readonly accountKey: string; readonly passkeyId: string },
   { userAgent, formerToken }: Browser,
@@ -54,7 +49,7 @@ export async function openSession(
   await clearExpiredSessions(trx, new Date(now.getTime() - REMEMBERED_MILLISECONDS));
   const surplus = await deleteSessionsBeyond(trx, accountKey, limits.sessionsPerAccount.value - 1);
   const ended = former === undefined ? surplus : [former, ...surplus];
-  const afterwards = await followEnded(trx, lifecycle, ended);
+  await followEnded(trx, lifecycle, ended);
   const token = `pss_${random(32).toString('base64url')}`;
   const id = newId('ses', { clock, random });
   const expiresAt = new Date(now.getTime() + config.sessionMilliseconds);
@@ -68,7 +63,7 @@ export async function openSession(
     last_used_at: now,
     expires_at: expiresAt,
   });
-  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0, afterwards };
+  return { id, openedAt: now, expiresAt, token, endedOthers: ended.length > 0 };
 }
 
 /**
@@ -77,58 +72,49 @@ export async function openSession(
  * @returns whether there was such a session of this account
  */
 export async function endSession(
-  { database, lifecycle }: Pick<CoreContext, 'database' | 'lifecycle'>,
+  context: Pick<CoreContext, 'database' | 'lifecycle'>,
   accountKey: string,
   sessionId: string,
 ): Promise<boolean> {
-  const afterwards = await database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const ended = await deleteSession(trx, accountKey, sessionId);
-    return ended === undefined ? undefined : followEnded(trx, lifecycle, [ended]);
+    if (ended !== undefined) await followEnded(trx, context.lifecycle, [ended]);
+    return ended !== undefined;
   });
-  for (const work of afterwards ?? []) await work();
-  return afterwards !== undefined;
 }
 
 /**
  * Ends every session that a passkey opened, in the transaction that removes the passkey. The caller's own session stays
  * open: it is the owner's, whichever passkey opened it.
- *
- * @returns what is to be run once that has committed
  */
 export async function endSessionsOfPasskey(
-  trx: Transaction,
+  trx: Changing,
   { lifecycle }: Pick<CoreContext, 'lifecycle'>,
   passkey: { readonly accountKey: string; readonly passkeyId: string; readonly exceptSessionId: string },
-): Promise<(() => Promise<void>)[]> {
-  return followEnded(trx, lifecycle, await deleteSessionsOfPasskey(trx, passkey));
+): Promise<void> {
+  await followEnded(trx, lifecycle, await deleteSessionsOfPasskey(trx, passkey));
 }
 
-/**
- * Ends every other session of the account.
- *
- * @returns what is to be run once that has committed
- */
+/** Ends every other session of the account. */
 export async function endOtherSessions(
-  trx: Transaction,
+  trx: Changing,
   { lifecycle }: Pick<CoreContext, 'lifecycle'>,
   { accountKey, sessionId }: { readonly accountKey: string; readonly sessionId: string },
-): Promise<(() => Promise<void>)[]> {
-  return followEnded(trx, lifecycle, await deleteOtherSessions(trx, accountKey, sessionId));
+): Promise<void> {
+  await followEnded(trx, lifecycle, await deleteOtherSessions(trx, accountKey, sessionId));
 }
 
-/** What else ends with sessions, in the same transaction. @returns what is to be run once that has committed */
+/** What else ends with sessions, in the same transaction. */
 async function followEnded(
-  trx: Transaction,
+  trx: Changing,
   lifecycle: CoreContext['lifecycle'],
   ended: readonly EndedSession[],
-): Promise<(() => Promise<void>)[]> {
-  const afterwards: (() => Promise<void>)[] = [];
-  if (ended.length === 0) return afterwards;
+): Promise<void> {
+  if (ended.length === 0) return;
   for (const { id, account_key } of ended)
     await notify(trx, 'session-ended', { accountKey: account_key, sessionId: id });
   const ids = ended.map(({ id }) => id);
-  await lifecycle.sessionsEnded(trx, ids, (work) => afterwards.push(work));
-  return afterwards;
+  await lifecycle.sessionsEnded(trx, ids);
 }
 
 function readable(userAgent: string): string {

@@ -1,6 +1,7 @@
 // Signs in with a discoverable passkey: the authenticator says who, the signature proves it.
 import type { RouteBody } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { changing } from '../database/changing.ts';
 import { useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { deletionOf } from './deletion-grace.ts';
@@ -26,7 +27,7 @@ export async function signIn(context: CoreContext, { body, browser, refused }: S
   const { origin, rpId } = config;
   const outcome = await verifyAssertion({ challenge: challenge.challenge, origin, rpId }, stored, body.credential);
   if (!outcome.ok) throw refused(outcome.fault);
-  return database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const { id, accountKey, backupEligible } = stored;
     const { counter, backedUp } = outcome;
     const use = { id, accountKey, counter, backedUp, backupEligible, now: clock() };

@@ -1,10 +1,9 @@
 // Suspension: the operator closes an account without deleting anything. Nobody signs in to it, its apps call nothing, and
 // its backends stand still, until the operator resumes it.
 import { refuse } from '@platform/contract';
-import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
+import { type Changing, changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import { type AccountRow, deleteSignIns, selectAccounts, updateSuspended } from './suspension-queries.ts';
 
 export type { AccountRow } from './suspension-queries.ts';
@@ -21,15 +20,12 @@ export function listAccountStates({ database, clock }: Pick<CoreContext, 'databa
  * @throws RefusalError `not_found`
  */
 export async function suspendAccount(context: CoreContext, name: string): Promise<boolean> {
-  const afterwards: (() => Promise<void>)[] = [];
-  const changed = await change(context, name, context.clock(), async (trx, accountKey) => {
+  return change(context, name, context.clock(), async (trx, accountKey) => {
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
-    await context.lifecycle.sessionsEnded(trx, sessionIds, (work) => afterwards.push(work));
-    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
+    await context.lifecycle.sessionsEnded(trx, sessionIds);
+    await context.lifecycle.accountPaused(trx, accountKey);
   });
-  for (const work of afterwards) await work();
-  return changed;
 }
 
 /**
@@ -46,9 +42,9 @@ function change(
   context: CoreContext,
   name: string,
   suspendedAt: Date | null,
-  follow: (trx: Transaction<DatabaseSchema>, accountKey: string) => Promise<void>,
+  follow: (trx: Changing, accountKey: string) => Promise<void>,
 ): Promise<boolean> {
-  return context.database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const account = await updateSuspended(trx, name, suspendedAt);
     if (account === undefined) throw refuse('not_found', `There is no account named ${name}.`);
     if (!account.changed) return false;

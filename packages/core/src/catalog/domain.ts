@@ -21,8 +21,8 @@ export function catalogDomain(context: CoreContext, { systemPackages }: CatalogO
     async starting() {
       await context.lifecycle.packagesShipped(await ensureSystemPackages(context, systemPackages));
     },
-    async accountDeleted(_trx, _accountKey, afterCommit) {
-      afterCommit(async () => {
+    async accountDeleted(trx) {
+      trx.afterCommit(async () => {
         while (await withdrawAbandoned(context));
       });
     },

@@ -11,9 +11,9 @@ import {
 import type { Kysely } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
+import { changing } from '../database/changing.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import type { Change } from '../members/followers.ts';
-import { assignmentsChangedOn } from '../placement/face.ts';
+import { assignmentsChanged, assignmentsRevoked } from '../placement/face.ts';
 import {
   deleteOfInstallation,
   deleteOldest,
@@ -91,7 +91,8 @@ async function endOldest(
   sessionId: string | null,
 ): Promise<void> {
   await database.transaction().execute(async (trx) => {
-    await assignmentsChangedOn(trx, await deleteOldest(trx, installationId, { sessionId, kept: KEPT }));
+    const nodes = await deleteOldest(trx, installationId, { sessionId, kept: KEPT });
+    if (nodes.some((id) => id !== null)) await assignmentsChanged(trx, null);
   });
 }
 
@@ -134,10 +135,9 @@ export async function disconnectClients(
   context: CoreContext,
   { accountKey, appId }: { readonly accountKey: string; readonly appId: string },
 ): Promise<void> {
-  const change = await context.database.transaction().execute(async (trx): Promise<Change | null> => {
+  await changing(context, async (trx) => {
     const id = await findInstalled(trx, accountKey, appId);
     if (id === undefined) throw refuse('not_found');
-    return assignmentsChangedOn(trx, await deleteOfInstallation(trx, id));
+    await assignmentsRevoked(context, trx, { nodes: await deleteOfInstallation(trx, id), touched: null });
   });
-  await context.followers.allCarriedOut(change);
 }

@@ -1,7 +1,7 @@
 // The clients domain: what native clients and frontends reach backends with, and when it ends.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { assignmentsChangedOn } from '../placement/face.ts';
+import { assignmentsRevoked } from '../placement/face.ts';
 import { keepOfStart } from './capabilities.ts';
 import { deleteOfInstallation, deleteOfSessions } from './queries.ts';
 import { type ClientRoute, clientRoutes } from './routes.ts';
@@ -9,9 +9,8 @@ import { type ClientRoute, clientRoutes } from './routes.ts';
 export function clientDomain(context: CoreContext): Domain<ClientRoute> {
   return {
     handlers: clientRoutes(context),
-    async sessionsEnded(trx, sessionIds, afterCommit) {
-      const change = await assignmentsChangedOn(trx, await deleteOfSessions(trx, sessionIds));
-      afterCommit(() => context.followers.allCarriedOut(change));
+    async sessionsEnded(trx, sessionIds) {
+      await assignmentsRevoked(context, trx, { nodes: await deleteOfSessions(trx, sessionIds), touched: null });
     },
     async workloadStarted(trx, { installationId, capabilityHash }) {
       if (capabilityHash !== null) await keepOfStart(trx, context, { installationId, tokenHash: capabilityHash });

@@ -17,6 +17,6 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
     starting: () => ensureDefaultInstallations(context),
     filesOf: ({ accountKey }) => installationFiles(context, accountKey),
     accountCreated: (trx, account) => createDefaultInstallations(trx, context, account),
-    accountDeleted: (trx, accountKey, afterCommit) => endInstallationsOf(trx, context, accountKey, afterCommit),
+    accountDeleted: (trx, accountKey) => endInstallationsOf(trx, context, accountKey),
   };
 }

@@ -12,8 +12,9 @@ import {
 } from '@platform/contract';
 import { publicHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
+import { changing } from '../database/changing.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import { assignmentsChanged, selectPorts, type UdpPortRow } from '../placement/face.ts';
+import { assignmentsRevoked, selectPorts, type UdpPortRow } from '../placement/face.ts';
 import { type PublicFacts, selectPublicFacts, selectPublicRequests } from './public-queries.ts';
 import { lockOwn, type OwnInstallation, selectOwn } from './queries.ts';
 
@@ -52,15 +53,14 @@ export async function renewPublicAddress(
   accountKey: string,
   appId: string,
 ): Promise<PublicAddress> {
-  const change = await context.database.transaction().execute(async (trx) => {
+  await changing(context, async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     if ((installation.manifest.publicEndpoints ?? []).length === 0)
       throw refuse('not_found', 'This app has no public routes.');
-    const changed = await assignmentsChanged(trx, { context, installations: [installation.id], renew: true });
-    return { nodeIds: installation.node_id === null ? [] : [installation.node_id], ...changed };
+    const touched = { context, installations: [installation.id], renew: true } as const;
+    await assignmentsRevoked(context, trx, { nodes: [installation.node_id], touched });
   });
-  await context.followers.allCarriedOut(change);
   return readPublicAddress(context, accountKey, appId);
 }
 

@@ -1,8 +1,9 @@
 // Brings a changed file of providers, or another object store, to the nodes: their assignments name both, and are read
 // again when their revision grows.
 import type { CoreContext } from '../context.ts';
-import { originOfProvider } from '../grants/assigned-providers.ts';
-import { assignmentsChanged, storeOrigin } from '../placement/face.ts';
+import { storeOrigin } from '../object-storage/face.ts';
+import { assignmentsChanged } from '../placement/face.ts';
+import { originOfProvider } from './policy.ts';
 import { keepAnnounced } from './queries.ts';
 
 export async function announceProviders({ config, database, intelligence }: CoreContext): Promise<void> {

@@ -11,7 +11,6 @@ import { sealEnvelope } from '@platform/link';
 import type pg from 'pg';
 import type { IntelligenceProvider } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
-import { namesProvider } from '../grants/assigned-providers.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import type { InstallationCaller } from '../http/caller.ts';
 import { missingGrant } from '../installations/face.ts';
@@ -19,6 +18,7 @@ import type { HostingLabel } from '../placement/face.ts';
 import { authorizeCall, type CallDecision, renewCalls, settleCall } from './call-queries.ts';
 import type { Flush } from './flush.ts';
 import { monthOf, secondsToNextMonth } from './month.ts';
+import { namesProvider } from './policy.ts';
 import { openKey } from './provider-keys.ts';
 
 /** Bytes of a body for each token that it is estimated to have. */

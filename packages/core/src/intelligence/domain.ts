@@ -5,6 +5,7 @@ import type { Domain } from '../domain.ts';
 import { announceProviders } from './announce-providers.ts';
 import { readAccountUsage } from './app-limits.ts';
 import { overdueCalls } from './overdue-calls.ts';
+import { intelligencePolicy } from './policy.ts';
 import { listProviders } from './provider-keys.ts';
 import { type IntelligenceRoute, intelligenceRoutes } from './routes.ts';
 
@@ -12,6 +13,7 @@ export function intelligenceDomain(context: CoreContext): Domain<IntelligenceRou
   return {
     handlers: intelligenceRoutes(context),
     workers: [overdueCalls(context)],
+    policy: intelligencePolicy(context.intelligence),
     starting: () => announceProviders(context),
     async reloaded() {
       context.intelligence.reload();

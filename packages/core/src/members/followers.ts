@@ -54,9 +54,7 @@ export class Followers {
   }
 
   /** Resolves when every follower that a change concerns has carried it out or is silent, after 2 s at the latest. */
-  async allCarriedOut(change: Change | null): Promise<void> {
-    if (change === null) return;
-    const { nodeIds, revision, topology } = change;
+  async allCarriedOut({ nodeIds, revision, topology }: Change): Promise<void> {
     await Promise.all([
       nodeIds.length === 0 ? undefined : this.#carriedOut({ follows: 'assignments', revision, followerIds: nodeIds }),
       topology === null ? undefined : this.#carriedOut({ follows: 'topology', revision: topology, followerIds: null }),

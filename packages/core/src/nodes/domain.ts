@@ -12,10 +12,10 @@ export function nodeDomain(
   return {
     handlers: nodeRoutes(context),
     workers: [new NodeWatch(context, monotonic)],
-    async installationEnded(trx, installationId, afterCommit) {
+    async installationEnded(trx, installationId) {
       if ((await nodeOf(trx, installationId)) === null) return;
       // The node stops it for want of an assignment, even if it cannot be reached now.
-      afterCommit(() =>
+      trx.afterCommit(() =>
         context.nodes.forget(installationId).catch((error: unknown) => {
           context.log.warn({ installationId, err: error }, 'could not stop a removed app at once');
         }),

@@ -2,7 +2,7 @@
 import type { InstallationId } from '@platform/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
-import type { Entitlement } from '../placement/face.ts';
+import type { Entitlement } from './offers-storage.ts';
 
 /** `undefined` when it is not installed, or runs nowhere. */
 export function selectEntitlement(db: Executor, installationId: InstallationId): Promise<Entitlement | undefined> {

@@ -3,7 +3,7 @@ import { RefusalError, refuse, type StoreOfInstallation } from '@platform/contra
 import { sealEnvelope } from '@platform/link';
 import type { CoreContext } from '../context.ts';
 import type { InstallationCaller } from '../http/caller.ts';
-import { whyNoStorage } from '../placement/face.ts';
+import { whyNoStorage } from './offers-storage.ts';
 import { prefixOf } from './prefix.ts';
 import { rememberPrefix, selectEntitlement } from './queries.ts';
 

@@ -3,9 +3,10 @@
 import { type DeclaredSlot, type InstallationId, type RouteBody, refuse, type SecretBinding } from '@platform/contract';
 import { declaredSlots } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
+import { changing } from '../database/changing.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectInstalledManifests, selectOwn } from '../installations/face.ts';
-import { assignmentsChangedOn } from '../placement/face.ts';
+import { assignmentsRevoked } from '../placement/face.ts';
 import { holdSecret } from '../secrets/face.ts';
 import { type BindingRow, deleteBinding, selectBindings, upsertBinding } from './queries.ts';
 
@@ -43,7 +44,7 @@ export async function bindSecret(
   { accountKey, appId, slot }: Place,
   { secret, declarationHash, inject }: RouteBody<'apps.secretBindings.bind'>,
 ): Promise<SecretBinding> {
-  const { bound, changed } = await context.database.transaction().execute(async (trx) => {
+  return changing(context, async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');
     const declared = declaredSlots(installation.manifest).find(({ name }) => name === slot);
@@ -53,10 +54,9 @@ export async function bindSecret(
     const { origin, pathPrefix, methods } = declared;
     const binding = { slot, secret, declarationHash, declaration: { origin, pathPrefix, methods }, inject };
     await upsertBinding(trx, { id: installation.id, accountKey, binding });
-    return { bound: bindingOf(declared, binding), changed: await assignmentsChangedOn(trx, [installation.node_id]) };
+    await assignmentsRevoked(context, trx, { nodes: [installation.node_id], touched: null });
+    return bindingOf(declared, binding);
   });
-  await context.followers.allCarriedOut(changed);
-  return bound;
 }
 
 /**
@@ -65,12 +65,11 @@ export async function bindSecret(
  * @throws RefusalError `not_found` when nothing is bound there
  */
 export async function unbindSecret(context: CoreContext, { accountKey, appId, slot }: Place): Promise<void> {
-  const changed = await context.database.transaction().execute(async (trx) => {
+  await changing(context, async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined || !(await deleteBinding(trx, installation.id, slot))) throw refuse('not_found');
-    return assignmentsChangedOn(trx, [installation.node_id]);
+    await assignmentsRevoked(context, trx, { nodes: [installation.node_id], touched: null });
   });
-  await context.followers.allCarriedOut(changed);
 }
 
 /** Ends bindings of slots that the installed versions do not declare at all: nobody could see or end them. */

@@ -3,6 +3,7 @@
 import type { AccountRuntime } from '@platform/contract';
 import { selectPausedAt, updatePaused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
+import { changingAt } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 
 export async function readRuntime({ database }: CoreContext, accountKey: string): Promise<AccountRuntime> {
@@ -12,15 +13,11 @@ export async function readRuntime({ database }: CoreContext, accountKey: string)
 
 /** Pausing twice keeps the first time. */
 export async function pauseAccount(context: CoreContext, accountKey: string): Promise<AccountRuntime> {
-  const afterwards: (() => Promise<void>)[] = [];
-  await context.database.transaction().execute(async (trx) => {
+  await changingAt(context, 'pause', async (trx) => {
     if (!(await updatePaused(trx, accountKey, context.clock()))) return;
     await notify(trx, 'pause-changed', { accountKey });
-    await context.lifecycle.accountPaused(trx, accountKey, (work) => afterwards.push(work));
-    await context.at('pause.committing');
+    await context.lifecycle.accountPaused(trx, accountKey);
   });
-  await context.at('pause.committed');
-  for (const work of afterwards) await work();
   return readRuntime(context, accountKey);
 }
 

@@ -1,57 +1,16 @@
 // The assignments of a node with their revision, and the long poll for the next one.
-import {
-  type Assignment,
-  type Assignments,
-  type GatewayPolicy,
-  grantedWorkload,
-  openRoutes,
-  refuse,
-} from '@platform/contract';
+import { type Assignment, type Assignments, grantedWorkload, refuse } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
-import type { Kysely } from 'kysely';
-import { appOrigin, endpointHostname, publicHostname } from '../config/config.ts';
+import { appOrigin, endpointHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
-import { notify } from '../database/notify.ts';
-import type { DatabaseSchema } from '../database/schema.ts';
 import type { Signals } from '../database/signals.ts';
-import { intelligenceForNode } from '../grants/assigned-providers.ts';
-import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { NodeCaller } from '../http/caller.ts';
-import type { Change } from '../members/followers.ts';
-import { routesChanged, type Touched } from '../topology/face.ts';
-import { grantsForNode } from './network-grants.ts';
-import { storeOrigin, whyNoStorage } from './offers-storage.ts';
-import { type AssignmentRow, raiseRevision, selectAssignments, selectIngressLinks } from './queries.ts';
-import { usableSlots } from './usable-slots.ts';
+import type { Policies, Policy } from '../policy.ts';
+import { type AssignmentRow, selectAssignments, selectIngressLinks } from './queries.ts';
 
 /** A node asks again after this long without a change; shorter than what proxies cut. */
 const LONGEST_WAIT_MILLISECONDS = 25_000;
-
-/**
- * Notifies nodes that an installation with a workload came, went or changed, and Ingresses where that changed a public
- * name. Call it last in the transaction: it takes the locks of both revisions, in this order, so that no reader sees a
- * later revision before an earlier change. Returns the new revisions.
- *
- * @param touched whose public names it may change; `null` for a change that concerns none
- */
-export async function assignmentsChanged(
-  trx: Kysely<DatabaseSchema>,
-  touched: Touched | null,
-): Promise<Omit<Change, 'nodeIds'>> {
-  const revision = await raiseRevision(trx);
-  await notify(trx, 'assignments-changed', {});
-  return { revision, topology: touched === null ? null : await routesChanged(trx, touched) };
-}
-
-/** The same for changes of installations on these nodes; `null` stands for one that is on none. */
-export async function assignmentsChangedOn(
-  trx: Kysely<DatabaseSchema>,
-  nodes: readonly (string | null)[],
-): Promise<Change | null> {
-  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
-  return nodeIds.length === 0 ? null : { nodeIds, ...(await assignmentsChanged(trx, null)) };
-}
 
 /**
  * The assignments of a node as soon as their revision differs from `after`, or as they are when the wait ends: after
@@ -129,7 +88,7 @@ async function ingressMembers({
 }
 
 function assignmentOf(
-  { config, masterKey, intelligence, rates }: CoreContext,
+  { config, masterKey, policies }: CoreContext,
   row: AssignmentRow,
   servesPublic: boolean,
 ): Assignment | undefined {
@@ -137,12 +96,7 @@ function assignmentOf(
   if (inForce === undefined) return undefined;
   // Core alone calls them, and nodes of former versions refuse members that they do not know.
   const { triggers: _triggers, ...workload } = inForce;
-  const providers = intelligenceForNode(row.grants, intelligence.settings);
-  const offersStorage = whyNoStorage(config, row) === null;
-  const granted = grantsForNode(row.grants, row.public_ports ?? [], offersStorage);
-  const slots = usableSlots(row.grants, { secretSlots: row.secret_slots ?? [] }, row.bindings ?? []);
-  const store = granted.objectStorage ? storeOrigin(config) : null;
-  const privateOrigins = [...new Set([...providers.origins, ...(store === null ? [] : [store])])];
+  const { udpPorts, gateway, ...allowed } = policyOf(policies, row, servesPublic);
   return {
     installationId: row.id,
     appId: row.app_id,
@@ -156,25 +110,23 @@ function assignmentOf(
     packageHash: row.package_hash,
     version: row.version,
     workload,
-    ...granted,
-    udpPorts: granted.udpPorts.map((port) => withFormerNumber(port, row.former_ports)),
-    ...providers.assignment,
-    gateway: {
-      revision: row.grants_revision,
-      // Calls under way end before a backend that is being stopped does.
-      ...(row.barred
-        ? {}
-        : {
-            ...providers.policy,
-            ...(Object.keys(slots).length === 0 ? {} : { outbound: slots }),
-            ...(granted.objectStorage ? { objectStorage: true, objectStorageRate: rates.objectStorage } : {}),
-            ...(servesPublic ? publicPolicy(config, row) : {}),
-            ...(privateOrigins.length === 0 ? {} : { privateOrigins }),
-          }),
-    },
+    ...allowed,
+    udpPorts: udpPorts.map((port) => withFormerNumber(port, row.former_ports)),
+    gateway: { revision: row.grants_revision, ...gateway },
     ...(row.movable ? { movable: true } : {}),
     ...(row.volume_store === null ? {} : { volumeStore: row.volume_store }),
   };
+}
+
+function policyOf(policies: Policies, row: AssignmentRow, servesPublic: boolean): Policy {
+  const { app_id: appId, grants, barred, plan, labels, public_label: publicLabel } = row;
+  const manifest = {
+    publicEndpoints: row.public_endpoints ?? [],
+    publicPorts: row.public_ports ?? [],
+    secretSlots: row.secret_slots ?? [],
+  };
+  const bindings = row.bindings ?? [];
+  return policies.of({ appId, grants, manifest }, { barred, plan, labels, servesPublic, publicLabel, bindings });
 }
 
 /** A wish for the node: clients know the number. Without one the member is absent, as nodes of former versions take it. */
@@ -184,11 +136,4 @@ function withFormerNumber(
 ): Assignment['udpPorts'][number] {
   const hostPort = former !== null && Object.hasOwn(former, port.name) ? former[port.name] : undefined;
   return hostPort === undefined ? port : { ...port, hostPort };
-}
-
-/** What the topology says of it as well. */
-function publicPolicy(config: CoreContext['config'], row: AssignmentRow): Pick<GatewayPolicy, 'public'> {
-  const routes = openRoutes(row.public_endpoints ?? [], resourcesOf(row.grants, 'endpoints.public'));
-  if (row.public_label === null || routes.length === 0) return {};
-  return { public: { hostname: publicHostname(config, row.app_id, row.public_label), routes } };
 }

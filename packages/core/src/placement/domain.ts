@@ -3,8 +3,9 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { routesChanged } from '../topology/face.ts';
-import { assignmentsChanged } from './assignments.ts';
+import { assignmentsChanged, assignmentsWithdrawn } from './change-assignments.ts';
 import { ensureTopology } from './ensure-topology.ts';
+import { networkPolicy } from './policy.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
 import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
 import { type PlacementRoute, placementRoutes } from './routes.ts';
@@ -12,20 +13,15 @@ import { type PlacementRoute, placementRoutes } from './routes.ts';
 export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
   return {
     handlers: placementRoutes(context),
+    policy: networkPolicy,
     starting: () => ensureTopology(context),
-    async accountPaused(trx, accountKey, afterCommit) {
-      const change = await assignmentsChanged(trx, { context, accountKey });
-      if (change.topology === null) return;
-      // Nothing of the internet reaches it any more when the answer is there.
-      const nodeIds = await nodesOfAccount(trx, accountKey);
-      afterCommit(() => context.followers.allCarriedOut({ nodeIds, ...change }));
-    },
-    async accountResumed(trx, accountKey) {
-      await assignmentsChanged(trx, { context, accountKey });
-    },
-    async planChanged(trx) {
-      await assignmentsChanged(trx, null);
-    },
+    accountPaused: (trx, accountKey) =>
+      assignmentsWithdrawn(context, trx, {
+        touched: { context, accountKey },
+        nodes: () => nodesOfAccount(trx, accountKey),
+      }),
+    accountResumed: (trx, accountKey) => assignmentsChanged(trx, { context, accountKey }),
+    planChanged: (trx) => assignmentsChanged(trx, null),
     async upgraded(trx, installations) {
       await deleteEndedStates(trx, installations);
       await deleteUndeclaredPorts(trx, installations);
@@ -37,18 +33,13 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
       await deleteWorkloadState(trx, id);
       await assignmentsChanged(trx, null);
     },
-    async installationEnded(trx, id, afterCommit) {
+    async installationEnded(trx, id) {
       await deleteWorkloadState(trx, id);
       await deletePortsWithoutVolume(trx, id);
       const nodeId = await nodeOf(trx, id);
       const touched = { context, installations: [id] };
-      if (nodeId === null) {
-        await routesChanged(trx, touched);
-        return;
-      }
-      const change = await assignmentsChanged(trx, touched);
-      if (change.topology !== null)
-        afterCommit(() => context.followers.allCarriedOut({ nodeIds: [nodeId], ...change }));
+      if (nodeId === null) await routesChanged(trx, touched);
+      else await assignmentsWithdrawn(context, trx, { touched, nodes: async () => [nodeId] });
     },
   };
 }

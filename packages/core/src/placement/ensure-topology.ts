@@ -3,7 +3,7 @@
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { adoptDomain, isDomain, outdatedInstallations } from '../topology/face.ts';
-import { assignmentsChanged } from './assignments.ts';
+import { assignmentsChanged } from './change-assignments.ts';
 
 /** Installations in one transaction, which others wait for. */
 const AT_ONCE = 500;

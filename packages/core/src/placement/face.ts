@@ -1,9 +1,7 @@
 // What the rest of core may use of placement.
-export { assignmentsChanged, assignmentsChangedOn } from './assignments.ts';
-export { type HostingLabel, hostingLabels } from './hosting-labels.ts';
+export { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts';
+export { type HostingLabel, hostingLabels, hostingOf } from './hosting-labels.ts';
 export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
-export { grantsForNode } from './network-grants.ts';
-export { type Entitlement, storeOrigin, whyNoStorage } from './offers-storage.ts';
 export {
   demandRoom,
   lockPlacement,
@@ -33,4 +31,3 @@ export {
 } from './placement-rules.ts';
 export { deletePorts, selectPorts, type UdpPortRow, upsertPorts } from './port-queries.ts';
 export { isPlaced, isWaiting, nodeOf, placedInstallations, upsertStatus } from './queries.ts';
-export { grantedSlots } from './usable-slots.ts';

@@ -3,7 +3,7 @@
 import { grantedWorkload, type InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
-import { assignmentsChanged } from './assignments.ts';
+import { assignmentsChanged } from './change-assignments.ts';
 import { lockPlacement, placeElsewhere } from './placement.ts';
 import {
   clearHolder,

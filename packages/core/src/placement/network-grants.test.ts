@@ -8,7 +8,7 @@ import { type Assignments, assignments, type Grant } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { bearer, install, nodeWorkload, publish } from '../../test-support/apps.ts';
-import { networkGrants } from './network-grants.ts';
+import { networkPolicy } from './policy.ts';
 
 const internet: Grant = { id: 'network.public', resources: ['*'] };
 const udp: Grant = { id: 'endpoints.public.udp', resources: ['UDP:*'] };
@@ -91,7 +91,7 @@ async function current(): Promise<unknown> {
 }
 
 test('a port needs its declaration and its grant, and the internet is granted as a whole', () => {
-  const of = (...grants: Grant[]) => networkGrants(grants, ports);
+  const of = (...grants: Grant[]) => networkPolicy({ grants, manifest: { publicPorts: [...ports] } }).node;
   assert.deepEqual(of(), { network: { public: false, tunnel: false }, udpPorts: [] });
   assert.deepEqual(of(internet, { id: 'runtime.network-tunnel', resources: ['*'] }).network, {
     public: true,

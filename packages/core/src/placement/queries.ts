@@ -13,8 +13,8 @@ import type { Plan } from '../accounts/face.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
 import type { NodeCaller } from '../http/caller.ts';
+import type { Bound } from '../policy.ts';
 import { BEHIND_NAT } from '../topology/face.ts';
-import type { AssignedBinding } from './usable-slots.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -67,7 +67,7 @@ export interface AssignmentRow {
   readonly public_endpoints: string[] | null;
   /** Of its public hostname; `null` before it has one. */
   readonly public_label: string | null;
-  readonly bindings: AssignedBinding[] | null;
+  readonly bindings: Bound[] | null;
   readonly plan: Plan | null;
   /** Of the node. */
   readonly labels: string[];

@@ -1,7 +1,8 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { assignmentsChangedOn } from '../placement/face.ts';
+import { changing } from '../database/changing.ts';
+import { assignmentsRevoked } from '../placement/face.ts';
 import {
   countOtherSecrets,
   deleteSecret,
@@ -45,10 +46,9 @@ export async function putSecret(context: CoreContext, accountKey: string, name: 
  * @throws RefusalError `not_found`
  */
 export async function removeSecret(context: CoreContext, accountKey: string, name: string): Promise<void> {
-  const changed = await context.database.transaction().execute(async (trx) => {
+  await changing(context, async (trx) => {
     const nodes = await selectNodesOfUses(trx, accountKey, name);
     if (!(await deleteSecret(trx, accountKey, name))) throw refuse('not_found', 'You have no secret of this name.');
-    return assignmentsChangedOn(trx, nodes);
+    await assignmentsRevoked(context, trx, { nodes, touched: null });
   });
-  await context.followers.allCarriedOut(changed);
 }

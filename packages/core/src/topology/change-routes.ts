@@ -1,11 +1,11 @@
 // Brings the topology up to date with what a transaction changed: which installations have a public name, which requests
 // to it pass, and which node answers them. Every change of installations, grants, places and accounts comes through here,
-// since all of them change assignments (placement/assignments.ts).
+// since all of them change assignments (placement/change-assignments.ts).
 import { isDeepStrictEqual } from 'node:util';
-import { type Grant, type InstallationId, openRoutes } from '@platform/contract';
+import type { InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
-import { resourcesOf } from '../grants/grant-coverage.ts';
+import { grantedRoutes } from './policy.ts';
 import { newPublicLabel } from './public-label.ts';
 import {
   deleteNames,
@@ -89,14 +89,10 @@ function changesOf(input: RouteInput, label: string | null): NamedRoute[] {
   const { id, app_id: appId, node_id: nodeId } = input;
   const of = { installationId: id, appId };
   const former = input.routes === null ? null : input.label;
-  const routes = label === null || !input.open ? [] : wanted(input.declared, input.grants);
+  const routes = label === null || !input.open ? [] : grantedRoutes(input.declared, input.grants);
   const gone = (name: string): NamedRoute => ({ ...of, label: name, nodeId: null, routes: null });
   if (label === null || routes.length === 0) return former === null ? [] : [gone(former)];
   const same = former === label && input.route_node === nodeId && isDeepStrictEqual(input.routes, routes);
   if (same) return [];
   return [{ ...of, label, nodeId, routes }, ...(former === null || former === label ? [] : [gone(former)])];
-}
-
-function wanted(declared: readonly string[], grants: readonly Grant[]): string[] {
-  return openRoutes(declared, resourcesOf(grants, 'endpoints.public'));
 }

@@ -1,9 +1,10 @@
 // The topology of public names. It has no routes of its own: Ingresses follow it (ingress/), and every change of
-// assignments brings it up to date (placement/assignments.ts).
+// assignments brings it up to date (placement/change-assignments.ts).
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { publicPolicy } from './policy.ts';
 import { forgetDeletions } from './route-queries.ts';
 
 const AT_ONCE = 1_000;
@@ -14,7 +15,7 @@ export function topologyDomain(context: CoreContext): Domain<never> {
     everyMilliseconds: 600_000,
     piece: () => forgetNames(context),
   });
-  return { handlers: {}, workers: [forgetting] };
+  return { handlers: {}, workers: [forgetting], policy: publicPolicy(context) };
 }
 
 /** Forgets names that are gone for longer than `limits.topologyMemory`. @returns whether there may be more */

@@ -3,7 +3,7 @@ import type { Refusal } from '@platform/contract';
 import { storeOrigin as originOfStore } from '@platform/http/s3';
 import { type Plan, planOf } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
-import { hostingOf } from './hosting-labels.ts';
+import { hostingOf } from '../placement/face.ts';
 
 type StoreConfig = Pick<CoreConfig, 'objectStore' | 'defaultPlan'>;
 

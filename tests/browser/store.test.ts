@@ -206,7 +206,9 @@ test('an unlisted app opens by its link, and a private one to its publisher alon
   await storeOf(page).getByRole('heading', { name: 'No such app' }).waitFor();
   await storeOf(page).getByRole('button', { name: 'All apps' }).click();
   await storeOf(page).getByLabel('Find an app').fill('garden');
-  await storeOf(page).getByRole('button', { name: `Install Garden ${FIRST_DEVICE}` }).waitFor();
+  await storeOf(page)
+    .getByRole('button', { name: `Install Garden ${FIRST_DEVICE}` })
+    .waitFor();
   for (const hidden of ['Quiet garden', 'Own garden'])
     assert.equal(await storeOf(page).getByText(hidden).count(), 0, hidden);
 });

@@ -8,7 +8,7 @@ import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, FIRST_DEVICE, launchBrowser, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -206,7 +206,9 @@ test('an unlisted app opens by its link, and a private one to its publisher alon
   await storeOf(page).getByRole('heading', { name: 'No such app' }).waitFor();
   await storeOf(page).getByRole('button', { name: 'All apps' }).click();
   await storeOf(page).getByLabel('Find an app').fill('garden');
-  await storeOf(page).getByRole('button', { name: 'Install Garden desktop' }).waitFor();
+  await storeOf(page)
+    .getByRole('button', { name: `Install Garden ${FIRST_DEVICE}` })
+    .waitFor();
   for (const hidden of ['Quiet garden', 'Own garden'])
     assert.equal(await storeOf(page).getByText(hidden).count(), 0, hidden);
 });

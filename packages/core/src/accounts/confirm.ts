@@ -5,10 +5,10 @@ import { refuse } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { findPasskey, recordPasskeyUse, storedPasskey } from './queries.ts';
+import type { SessionCaller } from './session-caller.ts';
 import { holdSession } from './session-queries.ts';
 import { verifyAssertion } from './verify.ts';
 

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { type CeremonyOptions, limits, type PasskeyView, type RouteBody, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { deletionOf } from './deletion-grace.ts';
@@ -17,6 +16,7 @@ import {
   passkeysOf,
 } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
+import type { SessionCaller } from './session-caller.ts';
 import { findEnrolment, holdSession, takeEnrolmentLink } from './session-queries.ts';
 import { type Browser, endSessionsOfPasskey, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';

@@ -2,8 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
-import { findAuthorCaller, findForbiddenMaterial, findSession, findSessionToken } from './accounts/face.ts';
-import { type CoreConfig, sessionCookieName } from './config/config.ts';
+import { findForbiddenMaterial } from './accounts/face.ts';
+import type { CoreConfig } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import { StartError } from './config/start-error.ts';
@@ -14,33 +14,26 @@ import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
 import { leavingReserve } from './disk/face.ts';
-import { handlersOf } from './domain.ts';
+import { handlersOf, schemesOf } from './domain.ts';
 import { coreDomains } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
-import { authenticator } from './http/authenticate.ts';
 import { BodyPool } from './http/body-pool.ts';
+import { authenticator } from './http/callers/authenticate.ts';
+import { FailedLookups } from './http/callers/failed-lookups.ts';
+import { IdentityCache } from './http/callers/identity-cache.ts';
 import { cursorCodec } from './http/cursor.ts';
-import { FailedLookups } from './http/failed-lookups.ts';
-import { IdentityCache } from './http/identity-cache.ts';
 import { LargeBodies } from './http/large-bodies.ts';
 import { Pacing } from './http/pacing.ts';
 import { takeFromBucket } from './http/rate-buckets.ts';
 import { rateLimiter } from './http/rate-limit.ts';
 import { createServer } from './http/server.ts';
 import { shellFiles } from './http/shell-files.ts';
-import {
-  ensureLocalIngress,
-  findIngressCaller,
-  isIngressKey,
-  type LocalIngress,
-  type LocalIngressOptions,
-} from './ingress/face.ts';
-import { bearsSystemRole, findFrontendCaller, findInstallationCaller, missingGrant } from './installations/face.ts';
+import { ensureLocalIngress, isIngressKey, type LocalIngress, type LocalIngressOptions } from './ingress/face.ts';
+import { bearsSystemRole, missingGrant } from './installations/face.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import {
   ensureLocalNode,
-  findNodeCaller,
   type LocalNode,
   type LocalNodeOptions,
   listenForNodes,
@@ -171,6 +164,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.policies.follow(domains);
+  context.callers.follow(schemesOf(domains));
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   for (const domain of domains) await domain.starting?.();
   const { localIngress: besideCore } = options;
@@ -192,19 +186,11 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     findSecrets: findForbiddenMaterial,
     bodies,
     largeBodies,
-    authenticator: authenticator(
-      {
-        findSession: (hash) => findSession(context, hash),
-        findSessionToken: (id) => findSessionToken(context, id),
-        findFrontendCaller: (hash) => findFrontendCaller(context, hash),
-        findInstallationCaller: (hash) => findInstallationCaller(context, hash),
-        findNodeCaller: (hash) => findNodeCaller(context, hash),
-        findIngressCaller: (hash) => findIngressCaller(context, hash),
-        findAuthorCaller: (hash) => findAuthorCaller(context, hash),
-      },
-      new IdentityCache(signals, clock),
-      { sessionCookie: sessionCookieName(config), clock, failures },
-    ),
+    callers: context.callers,
+    authenticator: authenticator(context.callers.schemes, new IdentityCache(signals, clock, context.callers.schemes), {
+      clock,
+      failures,
+    }),
     pacing: new Pacing({ rates, config }),
     takeRate,
     missingGrant: (caller, wanted) => missingGrant(pool, caller, wanted),

@@ -8,6 +8,7 @@ import type { Rates } from './config/rates.ts';
 import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
+import type { Callers } from './http/callers/callers.ts';
 import type { CursorCodec } from './http/cursor.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Followers } from './members/followers.ts';
@@ -52,6 +53,8 @@ export interface CoreContext {
   readonly lifecycle: Lifecycle;
   /** What installations may do on their nodes, of all domains. */
   readonly policies: Policies;
+  /** What follows from the kind of a caller; ends what callers wait for. */
+  readonly callers: Callers;
   /** Waits until nodes and Ingresses have carried out a change. */
   readonly followers: Followers;
   /** Starts, stops and asks after workloads, on whichever node. */

@@ -8,7 +8,7 @@ import { type Constellation, startConstellation } from '../../../tests/support/c
 import { installTestApp } from '../../../tests/support/installed-app.ts';
 import type { CoreContext } from './context.ts';
 import { changing } from './database/changing.ts';
-import { type Domain, handlersOf } from './domain.ts';
+import { type Domain, handlersOf, schemesOf } from './domain.ts';
 import type { coreDomains } from './domains.ts';
 import { uninstallApp } from './installations/uninstall-app.ts';
 import { Lifecycle } from './lifecycle.ts';
@@ -30,6 +30,21 @@ test('every route has exactly one handler, or core does not compile', () => {
     () => handlersOf([...all, handle.twice]),
   ];
   assert.equal(proofs.length, 3);
+});
+
+test('every kind of caller has exactly one credential scheme, or core does not compile', () => {
+  const one = {} as Domain<'health.read', 'author'>;
+  const all = {} as ReturnType<typeof coreDomains>;
+  const proofs = [
+    () => schemesOf(all),
+    // @ts-expect-error the other kinds have no scheme
+    () => schemesOf([one]),
+    // @ts-expect-error one kind has two schemes
+    () => schemesOf([...all, one]),
+    // @ts-expect-error a domain that says it has the scheme of a kind gives it
+    (): Domain<'health.read', 'author'> => ({ handlers: one.handlers }),
+  ];
+  assert.equal(proofs.length, 4);
 });
 
 test('hooks run one after the other in the order of the domains; one that fails ends the change', async () => {

@@ -1,10 +1,15 @@
 // What a domain of core is to the rest of it. Adding one is its folder and one line in domains.ts.
-import type { coreMetrics, RouteId } from '@platform/contract';
+import type { CallerKind, coreMetrics, RouteId } from '@platform/contract';
+import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
 import type { Hooks } from './lifecycle.ts';
 import type { PolicyPart } from './policy.ts';
 
-export interface Domain<Id extends RouteId> extends Hooks {
+/** @typeParam Kind of callers whose credentials it keeps */
+export type Domain<Id extends RouteId, Kind extends PresentedKind = never> = DomainParts<Id> &
+  ([Kind] extends [never] ? unknown : { readonly callers: CallerSchemes<Kind> });
+
+export interface DomainParts<Id extends RouteId> extends Hooks {
   readonly handlers: HandlersOf<Id>;
   /** Before core answers, in the order of the domains; it may change the database. @throws StartError to refuse the start */
   starting?(): Promise<void>;
@@ -46,4 +51,25 @@ type EachRouteOnce<All extends readonly Domain<never>[]> = [Exclude<RouteId, Rou
 /** The handlers of all domains. Does not compile unless every route of the contract has exactly one. */
 export function handlersOf<const All extends readonly Domain<never>[]>(domains: All & EachRouteOnce<All>): Handlers {
   return Object.assign({}, ...domains.map(({ handlers }) => handlers));
+}
+
+type KindsOf<One> = One extends { readonly callers: infer Some } ? keyof Some & CallerKind : never;
+
+type FoundTwice<All, Seen = never> = All extends readonly [infer One, ...infer Rest]
+  ? (KindsOf<One> & Seen) | FoundTwice<Rest, Seen | KindsOf<One>>
+  : never;
+
+type EachKindOnce<All extends readonly object[]> = [Exclude<CallerKind, 'anonymous' | KindsOf<All[number]>>] extends [
+  never,
+]
+  ? [FoundTwice<All>] extends [never]
+    ? unknown
+    : { readonly 'these kinds of callers have two schemes': FoundTwice<All> }
+  : { readonly 'these kinds of callers have no scheme': Exclude<CallerKind, 'anonymous' | KindsOf<All[number]>> };
+
+/** The credential schemes of all domains. Does not compile unless every kind of caller of the contract has exactly one. */
+export function schemesOf<const All extends readonly object[]>(domains: All & EachKindOnce<All>): readonly AnyScheme[] {
+  return (domains as readonly { readonly callers?: Readonly<Record<string, AnyScheme>> }[]).flatMap(
+    ({ callers = {} }) => Object.values(callers),
+  );
 }

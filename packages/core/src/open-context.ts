@@ -1,17 +1,19 @@
 // Makes the context whole: what several domains use, each built on the rest of it.
 import type { CoreContext } from './context.ts';
+import { Callers } from './http/callers/callers.ts';
 import { Followers } from './members/followers.ts';
 import { Backends, Nodes } from './nodes/face.ts';
 import { EventHub } from './notifications/face.ts';
 import { Policies } from './policy.ts';
 
-type Built = 'policies' | 'followers' | 'nodes' | 'backends' | 'hub';
+type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'hub';
 
 /** @param localNodeId the node on this very machine, `null` without one; read at each use, as it is found after this */
 export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => string | null): CoreContext {
   // Each part keeps the context and reads the others from it later.
   const context = { ...given } as { -readonly [Member in keyof CoreContext]: CoreContext[Member] };
   context.policies = new Policies();
+  context.callers = new Callers(context.signals);
   context.followers = new Followers(context);
   context.nodes = new Nodes(context, localNodeId);
   context.backends = new Backends(context, localNodeId);

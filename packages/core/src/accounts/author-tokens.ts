@@ -13,13 +13,11 @@ import { newId } from '../credentials/ids.ts';
 import { keyedHash } from '../credentials/master-key.ts';
 import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
-import type { AuthorCaller } from '../http/caller.ts';
 import {
   decideRequest,
   deleteToken,
   deleteTokensBeyond,
   findRequest,
-  findToken,
   findUndecided,
   insertRequest,
   insertToken,
@@ -178,21 +176,4 @@ function announceEnd(
   { id, account_key: accountKey }: { id: string; account_key: string },
 ): Promise<void> {
   return notify(trx, 'author-token-ended', { accountKey, tokenId: id });
-}
-
-/** @returns `null` for an unknown or ended token and for one of a suspended account */
-export async function findAuthorCaller(
-  { pool, clock }: Pick<CoreContext, 'pool' | 'clock'>,
-  tokenHash: Buffer,
-): Promise<AuthorCaller | null> {
-  const row = await findToken(pool, tokenHash, clock());
-  if (row === undefined) return null;
-  return {
-    kind: 'author',
-    tokenId: row.id,
-    accountKey: row.account_key,
-    accountName: row.name,
-    machine: row.machine,
-    expiresAt: row.expires_at,
-  };
 }

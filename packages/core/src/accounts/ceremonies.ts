@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { CeremonyOptions, ConfirmedOperation } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { passkeyAlgorithms } from './passkey-algorithms.ts';
 import { type Challenge, type Executor, insertChallenge, type Passkey, passkeysOf, takeChallenge } from './queries.ts';
+import type { SessionCaller } from './session-caller.ts';
 
 type Bindings = Partial<Omit<Challenge, 'id' | 'challenge' | 'operation' | 'expires_at'>>;
 

@@ -4,10 +4,10 @@ import type { ConfirmedOperation, PasskeyConfirmation } from '@platform/contract
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { type Changing, changing } from '../database/changing.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { findPasskey, recordPasskeyUse, storedPasskey } from './queries.ts';
+import type { SessionCaller } from './session-caller.ts';
 import { holdSession } from './session-queries.ts';
 import { verifyAssertion } from './verify.ts';
 

@@ -2,14 +2,17 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { accountFiles } from './account-files.ts';
+import { authorCaller } from './author-caller.ts';
 import { type AuthorRoute, authorRoutes } from './author-routes.ts';
 import { deletingAfterGrace } from './delete-after-grace.ts';
 import { type AccountRoute, accountRoutes } from './routes.ts';
+import { sessionCaller } from './session-caller.ts';
 import { surplusChallenges } from './surplus-challenges.ts';
 
-export function accountDomain(context: CoreContext): Domain<AccountRoute | AuthorRoute> {
+export function accountDomain(context: CoreContext): Domain<AccountRoute | AuthorRoute, 'session' | 'author'> {
   return {
     handlers: { ...accountRoutes(context), ...authorRoutes(context) },
+    callers: { session: sessionCaller(context), author: authorCaller(context) },
     workers: [surplusChallenges(context), deletingAfterGrace(context)],
     filesOf: (account) => accountFiles(context, account),
   };

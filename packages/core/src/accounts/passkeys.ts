@@ -4,7 +4,6 @@ import { type CeremonyOptions, limits, type PasskeyView, type RouteBody, refuse 
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { changing } from '../database/changing.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { beginCreation, useChallenge } from './ceremonies.ts';
 import type { Refused } from './ceremony-fault.ts';
 import { deletionOf } from './deletion-grace.ts';
@@ -18,6 +17,7 @@ import {
   passkeysOf,
 } from './queries.ts';
 import type { SignedIn } from './register-account.ts';
+import type { SessionCaller } from './session-caller.ts';
 import { findEnrolment, holdSession, takeEnrolmentLink } from './session-queries.ts';
 import { type Browser, endSessionsOfPasskey, openSession } from './sessions.ts';
 import { verifyRegistration } from './verify.ts';

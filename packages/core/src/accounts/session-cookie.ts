@@ -2,7 +2,6 @@
 // about cookies of its name that others set.
 import type { IncomingMessage } from 'node:http';
 import { type CoreConfig, originParts, sessionCookieName } from '../config/config.ts';
-import { cookieValues } from '../http/authenticate.ts';
 
 type CookieConfig = Pick<CoreConfig, 'origin' | 'sessionCookie' | 'sessionMilliseconds'>;
 
@@ -45,6 +44,13 @@ export function presentedSessionToken(request: IncomingMessage, config: CookieCo
   return values.length === 1 && values[0] !== undefined && values[0] !== '' ? values[0] : null;
 }
 
-function presentedTokens(request: IncomingMessage, config: CookieConfig): string[] {
-  return cookieValues(request.headers.cookie ?? '', sessionCookieName(config));
+/** Every value that the request sends under the name of the session cookie (RFC 6265, section 4.2). */
+export function presentedTokens({ headers: { cookie = '' } }: IncomingMessage, config: CookieConfig): string[] {
+  const name = sessionCookieName(config);
+  const values: string[] = [];
+  for (const pair of cookie.split(';')) {
+    const equals = pair.indexOf('=');
+    if (equals !== -1 && pair.slice(0, equals).trim() === name) values.push(pair.slice(equals + 1).trim());
+  }
+  return values;
 }

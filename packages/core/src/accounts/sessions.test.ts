@@ -6,7 +6,7 @@ import { registerAccount, signIn, type TestAccount, TestBrowser } from '../../..
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { hashCredential } from '../credentials/credential.ts';
-import { findSession } from './find-session.ts';
+import { findSession } from './session-caller.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 
@@ -94,6 +94,14 @@ test('on https the cookie is secure, no other host can set one of its name, and 
   } finally {
     await https.close();
   }
+});
+
+test('the token of a session is no bearer credential, also while the session is in use', async () => {
+  const account = await registerAccount(constellation, 'no-bearer');
+  assert.equal(await codeOf(account), 'signed in');
+  const token = account.cookie.split('=')[1] ?? '';
+  const headers = { cookie: '', authorization: `Bearer ${token}` };
+  assert.equal(problemCode(await account.fetch('/v1/auth/session', { headers })), 'unauthenticated');
 });
 
 test('a sign-in and the session itself name the same public id, which the list shows too', async () => {

@@ -74,8 +74,10 @@ export class Signals {
     });
     client.on('notification', ({ payload }) => {
       if (payload === undefined) return;
-      const { name, data } = JSON.parse(payload) as { name: SignalName; data: unknown };
+      const { name, data } = JSON.parse(payload) as { name: SignalName; data: object | null };
       this.#emitter.emit(name, data);
+      for (const [member, value] of Object.entries(data ?? {}))
+        if (typeof value === 'string') this.#emitter.emit(eventAbout(name, member, value), data);
     });
     client.on('error', (error) => this.#lost(client, error));
     client.on('end', () => this.#lost(client, new Error('the listening connection ended')));
@@ -110,6 +112,21 @@ export class Signals {
   on<Name extends SignalName>(name: Name, listener: (data: SignalMap[Name]) => void): () => void {
     this.#emitter.on(name, listener);
     return () => this.#emitter.off(name, listener);
+  }
+
+  /**
+   * As `on`, for the signals alone whose data has this value as this member. Many may listen so: a signal costs those
+   * nothing that it is not about.
+   */
+  onAbout<Name extends SignalName>(
+    name: Name,
+    member: string,
+    value: string,
+    listener: (data: SignalMap[Name]) => void,
+  ): () => void {
+    const event = eventAbout(name, member, value);
+    this.#emitter.on(event, listener);
+    return () => this.#emitter.off(event, listener);
   }
 
   onReset(listener: () => void): () => void {
@@ -151,6 +168,10 @@ export class Signals {
     this.#client = undefined;
     await client?.end();
   }
+}
+
+function eventAbout(name: string, member: string, value: string): string {
+  return `${name} ${member} ${value}`;
 }
 
 /** The statement that sends a signal; run it in the transaction that it reports. */

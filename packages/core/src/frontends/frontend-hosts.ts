@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { grantedOrigins } from '../grants/frontend-grants.ts';
-import type { FailedLookups } from '../http/failed-lookups.ts';
+import type { FailedLookups } from '../http/callers/failed-lookups.ts';
 import { findByHost } from '../installations/face.ts';
 import { type AppHeaders, appHeaders } from './app-headers.ts';
 

@@ -14,7 +14,7 @@ import {
 } from '@platform/contract';
 import { sendProblem } from '@platform/http';
 import type { CoreContext } from '../context.ts';
-import type { FailedLookups } from '../http/failed-lookups.ts';
+import type { FailedLookups } from '../http/callers/failed-lookups.ts';
 import { emptyHostHeaders } from './app-headers.ts';
 import { chooseFile } from './choose-file.ts';
 import { noneMatchHits, rangeOf } from './conditions.ts';

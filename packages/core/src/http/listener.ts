@@ -5,8 +5,9 @@ import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } 
 import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts } from '../config/config.ts';
 import { onBehalfOf } from '../database/fair-pool.ts';
-import { refusalOverLink } from './link-routes.ts';
-import { isAppOrigin, parseAppHost } from './origins.ts';
+import type { Callers } from './callers/callers.ts';
+import { refusalOverLink } from './callers/link-routes.ts';
+import { isAppOrigin, parseAppHost } from './callers/origins.ts';
 import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
 import { isPageVisit, writeWrongHostPage } from './wrong-host-page.ts';
@@ -19,6 +20,7 @@ const CONNECTIONS = 8_192;
 const CONNECTIONS_PER_ADDRESS = 512;
 
 export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
+  readonly callers: Pick<Callers, 'schemes'>;
   readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies'>;
 }
 
@@ -31,6 +33,7 @@ export function createListener(
   const { config, log, pacing } = options;
   const shellHost = new URL(config.origin).host;
   const { scheme, port } = originParts(config);
+  const refusedOverLink = refusalOverLink(options.callers.schemes);
 
   function dispatch({ req, res, head, path }: IncomingRequest): void {
     res.sendDate = true;
@@ -40,7 +43,7 @@ export function createListener(
     }
     const host = head.host.toLowerCase();
     const peer = linkPeer(req.socket);
-    const refused = peer === undefined ? null : refusalOverLink(peer, host === shellHost ? path : '');
+    const refused = peer === undefined ? null : refusedOverLink(peer, host === shellHost ? path : '');
     if (refused !== null) {
       refuse(res, refused);
       return;

@@ -1,6 +1,5 @@
 // Reads the body of a request as its entry in the route table says, within the limits that hold before it is read.
 import {
-  clientNetwork,
   limits,
   type RouteId,
   type RouteSpec,
@@ -13,7 +12,6 @@ import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BodyPlaces } from './body-places.ts';
 import { type BodyPool, LARGE_BODY } from './body-pool.ts';
-import type { Caller } from './caller.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import { type FindSecrets, parseBody } from './parse-body.ts';
 import { readJsonBytes, requireJson } from './read-body.ts';
@@ -40,12 +38,13 @@ export interface RequestBody {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  readonly caller: Caller;
+  /** Whose bodies are counted together: those of a known caller, or of a client's network. */
+  readonly from: { readonly known: boolean; readonly subject: string };
 }
 
 /** @throws RefusalError `concurrency_limited`, and what the readers refuse */
 export async function readRequestBody(exchange: Exchange, id: RouteId, readers: BodyReaders): Promise<RequestBody> {
-  const { request, reply, caller } = exchange;
+  const { request, reply, from } = exchange;
   const { body }: RouteSpec = routes[id];
   if (body === undefined) {
     if (hasBody(request.raw)) throw refuse('invalid_request', 'This route takes no body.');
@@ -62,11 +61,11 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
   if (!hasBody(request.raw) && body.schema.safeParse(undefined).success) return held(undefined);
   requireJson(request.raw);
   const arriving = <Read>(read: () => Promise<Read>) =>
-    readers.places.read(request.raw, placeOf(caller, request), read);
+    readers.places.read(request.raw, { kind: from.known ? 'known' : 'anonymous', name: from.subject }, read);
   const { streams, limit } = body;
   if (streams !== undefined && !isSmall(request)) {
     const streamed = await readers.largeBodies.receive(request.raw, id, {
-      caller: placeOf(caller, request).name,
+      caller: from.subject,
       limit,
       arriving,
     });
@@ -95,13 +94,4 @@ function itemsOf(value: unknown, { member, key }: StreamedMember): StreamedItems
   // As the schema of the body made them.
   const items = (value as Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>)[member] ?? [];
   return heldItems(items, (item) => String(item[key]));
-}
-
-/** Whose bodies are counted together. */
-function placeOf(caller: Caller, request: FastifyRequest): { kind: 'anonymous' | 'known'; name: string } {
-  if ('installationId' in caller) return { kind: 'known', name: caller.installationId };
-  if (caller.kind === 'session' || caller.kind === 'author') return { kind: 'known', name: caller.accountKey };
-  if (caller.kind === 'node') return { kind: 'known', name: caller.nodeId };
-  if (caller.kind === 'ingress') return { kind: 'known', name: caller.ingressId };
-  return { kind: 'anonymous', name: clientNetwork(request.ip) };
 }

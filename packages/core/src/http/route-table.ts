@@ -19,16 +19,16 @@ import type * as z from 'zod';
 import type { CoreConfig } from '../config/config.ts';
 import { nowOnBehalfOf, onBehalfOf } from '../database/fair-pool.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import type { WantedGrant } from '../installations/face.ts';
-import type { Authenticator } from './authenticate.ts';
+import type { InstallationIdentity, WantedGrant } from '../installations/face.ts';
 import { BodyPlaces } from './body-places.ts';
-import type { Caller, InstallationIdentity } from './caller.ts';
+import type { Caller } from './caller.ts';
+import type { Authenticator } from './callers/authenticate.ts';
+import type { Callers } from './callers/callers.ts';
+import { checkCallerOverLink } from './callers/link-routes.ts';
+import { checkOrigin } from './callers/origins.ts';
 import type { Handlers, RouteResult } from './handlers.ts';
-import { checkCallerOverLink } from './link-routes.ts';
-import { checkOrigin } from './origins.ts';
 import type { Pacing } from './pacing.ts';
 import { pathMatches } from './path-matches.ts';
-import { pausedRefusal } from './paused-refusal.ts';
 import type { TakeRate } from './rate-limit.ts';
 import { type BodyReaders, readRequestBody } from './request-body.ts';
 import { refuseUnstorable } from './storable-values.ts';
@@ -36,6 +36,7 @@ import { refuseUnstorable } from './storable-values.ts';
 export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly config: CoreConfig;
   readonly authenticator: Authenticator;
+  readonly callers: Callers;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
   /** The refusal of what an installation was not granted. */
@@ -44,7 +45,7 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   /** Throws RefusalError `unavailable` while nothing may be added. Default: something always may. */
   readonly requireRoom?: () => void;
   readonly pacing: Pacing;
-  /** After a session changed something: waits until the local cache is invalidated. */
+  /** After a caller changed something whose scheme says so: waits until the local cache is invalidated. */
   readonly settled: () => Promise<void>;
 }
 
@@ -108,7 +109,8 @@ async function answer(
 ): Promise<FastifyReply> {
   const spec: RouteSpec = routes[id];
   const first = await admit(request, spec, options);
-  const subject = rateSubject(first, request);
+  const known = options.callers.subjectOf(first);
+  const subject = known ?? clientNetwork(request.ip);
   options.pacing.countFor(subject, request);
   nowOnBehalfOf(subject);
   if (spec.fillsDatabase === true) options.requireRoom?.();
@@ -120,7 +122,11 @@ async function answer(
   const stream = request.method === 'HEAD' ? streamType(spec) : null;
   if (stream !== null) return reply.type(stream).header('cache-control', 'no-store').send();
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
-  const { value: body, close } = await readRequestBody({ request, reply, caller: first }, id, options);
+  const { value: body, close } = await readRequestBody(
+    { request, reply, from: { known: known !== null, subject } },
+    id,
+    options,
+  );
   try {
     // What was revoked while the body was on its way is revoked for this request too.
     const caller = body === undefined ? first : await admit(request, spec, options);
@@ -135,7 +141,8 @@ async function answer(
       request,
       reply,
     });
-    if (caller.kind === 'session' && spec.method !== 'GET') await options.settled();
+    const { settles = false } = options.callers.schemeOf(caller) ?? {};
+    if (settles && spec.method !== 'GET') await options.settled();
     if ('streamed' in result) return reply;
     reply.code(result.status);
     if (!('body' in result)) return reply.send();
@@ -154,15 +161,12 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
     if (caller.kind === 'anonymous') throw refuse('unauthenticated');
     throw refuse('not_authorized', 'This credential is not for this route.');
   }
+  const scheme = options.callers.schemeOf(caller);
   const peer = linkPeer(request.raw.socket);
-  if (peer !== undefined) checkCallerOverLink(peer, caller);
-  checkOrigin(request.raw, spec, caller, options.config);
-  if ('paused' in caller && caller.paused && spec.whilePaused !== true) throw pausedRefusal();
-  if (caller.kind === 'session' && caller.deletesAt !== null && spec.whileClosing !== true)
-    throw refuse(
-      'account_closing',
-      `This account is deleted on ${caller.deletesAt.toISOString()}. Nothing of it runs.`,
-    );
+  if (peer !== undefined) checkCallerOverLink(peer, caller, scheme);
+  checkOrigin({ request: request.raw, spec, caller, scheme, config: options.config });
+  const refusal = options.callers.refusalOf(caller, spec);
+  if (refusal !== null) throw refusal;
   if (spec.grant !== undefined) {
     const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
@@ -204,15 +208,6 @@ async function missingGrant(caller: Caller, wanted: WantedGrant, options: RouteT
   if (!('installationId' in caller)) return refuse('grant_missing');
   nowOnBehalfOf(caller.installationId);
   return options.missingGrant(caller, wanted);
-}
-
-function rateSubject(caller: Caller, request: FastifyRequest): string {
-  if ('installationId' in caller) return caller.installationId;
-  // Not the session: an account may have a hundred.
-  if (caller.kind === 'session' || caller.kind === 'author') return caller.accountKey;
-  if (caller.kind === 'node') return caller.nodeId;
-  if (caller.kind === 'ingress') return caller.ingressId;
-  return clientNetwork(request.ip);
 }
 
 function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'query'): unknown {

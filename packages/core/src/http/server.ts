@@ -5,8 +5,8 @@ import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../context.ts';
 import type { AnsweredRequest } from '../metrics.ts';
+import { isAppOrigin } from './callers/origins.ts';
 import { createListener } from './listener.ts';
-import { isAppOrigin } from './origins.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 
 export interface ServerOptions extends RouteTableOptions {

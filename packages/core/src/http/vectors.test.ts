@@ -21,6 +21,7 @@ describe('the listener of core', () => {
     server = createListener(
       {
         config,
+        callers: { schemes: [] },
         pacing: new Pacing({ rates: unlimitedRates, config }),
         log: { debug: logged, info: logged, warn: logged, error: logged },
         serveShell: async (req, res) => handle(req, res),

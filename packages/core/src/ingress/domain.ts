@@ -4,6 +4,7 @@ import { PeriodicTask } from '../background/periodic-task.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { deleteSilentFollowers } from '../members/follower-queries.ts';
+import { ingressCaller } from './ingress-caller.ts';
 import { deleteRequests } from './report-queries.ts';
 import { forgetRequests } from './report-traffic.ts';
 import { type IngressRoute, ingressRoutes } from './routes.ts';
@@ -14,7 +15,7 @@ const GONE_MILLISECONDS = 86_400_000;
 export function ingressDomain(
   context: CoreContext,
   { topologyBeat = TOPOLOGY_BEAT_MILLISECONDS }: { readonly topologyBeat?: number },
-): Domain<IngressRoute> {
+): Domain<IngressRoute, 'ingress'> {
   const open = new Set<object>();
   const forgetting = new PeriodicTask(context, {
     name: 'forget-public-requests',
@@ -23,6 +24,7 @@ export function ingressDomain(
   });
   return {
     handlers: ingressRoutes(context, { topologyBeat, open }),
+    callers: { ingress: ingressCaller(context) },
     workers: [forgetting],
     gauges: [{ name: 'platform_core_topology_streams', read: () => open.size }],
     async installationEnded(trx, id) {

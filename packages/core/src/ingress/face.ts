@@ -2,7 +2,6 @@
 export {
   createIngressToken,
   ensureLocalIngress,
-  findIngressCaller,
   type IngressRow,
   isIngressKey,
   type LocalIngress,

@@ -5,14 +5,12 @@ import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
-import type { IngressCaller } from '../http/caller.ts';
 import { deleteFollower } from '../members/follower-queries.ts';
 import { createEnrolmentToken, joinMember, type MemberStore, type UsedToken } from '../members/join-member.ts';
 import { type FreshCredential, freshCredential, renewCredential } from '../members/member-credentials.ts';
 import { assignmentsChanged } from '../placement/face.ts';
 import {
   deleteIngress,
-  findByCredential,
   findByKey,
   type IngressRow,
   insertChallenge,
@@ -120,18 +118,6 @@ export async function ensureLocalIngress(
     throw new Error(`no name is left for the Ingress ${name}`);
   });
   return { ingressId, ingressCredential: fresh.credential, expiresAt: fresh.expiresAt };
-}
-
-export async function findIngressCaller({ pool }: CoreContext, tokenHash: Buffer): Promise<IngressCaller | null> {
-  const found = await findByCredential(pool, tokenHash);
-  return found === undefined
-    ? null
-    : {
-        kind: 'ingress',
-        ingressId: found.id,
-        publicKey: found.public_key,
-        expiresAt: found.credential_expires_at,
-      };
 }
 
 /** Whether this is the link key of an Ingress. */

@@ -7,11 +7,14 @@ import { createDefaultInstallations, ensureDefaultInstallations } from './defaul
 import { deletingData } from './delete-data.ts';
 import { endInstallationsOf } from './end-account.ts';
 import { followSystemPackages } from './follow-system-packages.ts';
+import { frontendCaller } from './frontend-caller.ts';
+import { installationCaller } from './installation-caller.ts';
 import { type InstallationRoute, installationRoutes } from './routes.ts';
 
-export function installationDomain(context: CoreContext): Domain<InstallationRoute> {
+export function installationDomain(context: CoreContext): Domain<InstallationRoute, 'installation' | 'frontend'> {
   return {
     handlers: installationRoutes(context),
+    callers: { installation: installationCaller(context), frontend: frontendCaller(context) },
     workers: [abandonedVolumes(context), deletingData(context)],
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),

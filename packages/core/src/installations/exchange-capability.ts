@@ -5,7 +5,7 @@ import { appOrigin, type CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
-import { parseAppHost } from '../http/origins.ts';
+import { parseAppHost } from '../http/callers/origins.ts';
 import { findLaunch, useLaunch } from './capability-queries.ts';
 
 /**

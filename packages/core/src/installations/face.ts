@@ -5,7 +5,8 @@ export { type Backend, findBackend, listBackends } from './backends.ts';
 export { countInstallations, countPlaces } from './count-queries.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
-export { findFrontendCaller, findInstallationCaller } from './find-caller.ts';
+export type { FrontendCaller } from './frontend-caller.ts';
+export type { InstallationCaller, InstallationIdentity } from './installation-caller.ts';
 export { startApp, stopApp } from './lifecycle.ts';
 export { missingGrant, type WantedGrant } from './missing-grant.ts';
 export {

@@ -1,6 +1,7 @@
 // Opening an app: the launch descriptor, with a capability that works once, at once, and only at the app's own origin, and
 // with what this client reaches the backend with (specification 2.2, 5.2; contract 3).
 import { LAUNCH_MARK, type LaunchDescriptor, limits, refuse } from '@platform/contract';
+import type { SessionCaller } from '../accounts/face.ts';
 import { clientCapability } from '../clients/face.ts';
 import { appOrigin } from '../config/config.ts';
 import { usableOrigin } from '../config/node-origin.ts';
@@ -8,7 +9,6 @@ import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 

@@ -1,8 +1,8 @@
 // The log of a backend as a live stream to its owner. The node gives a piece when the reader has taken the last one, so
 // a flood waits on the node's disk and nowhere else.
 import { type InstallationId, type LogEvent, type NodeLogPiece, refuse } from '@platform/contract';
+import type { AuthorCaller, SessionCaller } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
-import type { AuthorCaller, SessionCaller } from '../http/caller.ts';
 import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
 import type { RouteCall } from '../http/handlers.ts';
 import type { Listener } from '../notifications/face.ts';

@@ -12,7 +12,7 @@ import type pg from 'pg';
 import type { IntelligenceProvider } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import type { InstallationCaller } from '../http/caller.ts';
+import type { InstallationCaller } from '../installations/face.ts';
 import { missingGrant } from '../installations/face.ts';
 import type { HostingLabel } from '../placement/face.ts';
 import { authorizeCall, type CallDecision, renewCalls, settleCall } from './call-queries.ts';

@@ -2,15 +2,17 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { nodeOf } from '../placement/face.ts';
+import { nodeCaller } from './node-caller.ts';
 import { type NodeRoute, nodeRoutes } from './routes.ts';
 import { NodeWatch } from './watch-nodes.ts';
 
 export function nodeDomain(
   context: CoreContext,
   { monotonic = () => performance.now() }: { readonly monotonic?: () => number },
-): Domain<NodeRoute> {
+): Domain<NodeRoute, 'node'> {
   return {
     handlers: nodeRoutes(context),
+    callers: { node: nodeCaller(context) },
     workers: [new NodeWatch(context, monotonic)],
     async installationEnded(trx, installationId) {
       if ((await nodeOf(trx, installationId)) === null) return;

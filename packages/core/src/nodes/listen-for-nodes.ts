@@ -13,7 +13,7 @@ export interface NodeListener {
 }
 
 /**
- * Lets `server` answer there too; http/link-routes.ts says what. The connections of a
+ * Lets `server` answer there too; http/callers/link-routes.ts says what. The connections of a
  * node or an Ingress end when it is removed.
  *
  * @throws Error when the address cannot be bound

@@ -1,8 +1,8 @@
 // The routes of nodes: joining, renewing credentials, registering addresses, heartbeats and reports.
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { requireOwnKey } from '../http/callers/link-routes.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { requireOwnKey } from '../http/link-routes.ts';
 import { challengeMember } from '../members/member-credentials.ts';
 import { upsertPorts, upsertStatus } from '../placement/face.ts';
 import { takeHeartbeat } from './heartbeat.ts';

@@ -1,8 +1,9 @@
 // Routes signals to the live streams they concern, and ends streams whose session, app or account has ended.
 import { limits, refuse } from '@platform/contract';
+import type { AuthorCaller, SessionCaller } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
-import type { AuthorCaller, FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
+import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 
 export type StreamCaller = SessionCaller | FrontendCaller | InstallationCaller;
 

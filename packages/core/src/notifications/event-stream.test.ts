@@ -8,7 +8,7 @@ import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
-import type { SessionCaller } from '../http/caller.ts';
+import type { SessionCaller } from '../accounts/face.ts';
 import type { StreamTiming } from '../http/event-connection.ts';
 import { EventStream } from './event-stream.ts';
 

@@ -8,8 +8,8 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
-import type { InstallationCaller } from '../http/caller.ts';
-import { findInstallationCaller } from '../installations/find-caller.ts';
+import type { InstallationCaller } from '../installations/face.ts';
+import { findInstallationCaller } from '../installations/installation-caller.ts';
 import { notificationPublisher, type Publish } from './publish-notification.ts';
 import { lockAccountNotifications } from './queries.ts';
 

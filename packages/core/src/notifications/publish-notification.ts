@@ -5,7 +5,7 @@ import { type NotificationId, notificationId, type RouteBody, refuse } from '@pl
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
-import type { FrontendCaller, InstallationCaller } from '../http/caller.ts';
+import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 import type { NewNotification } from './queries.ts';
 import { type Published, storeNotifications } from './store-notifications.ts';
 

@@ -1,9 +1,10 @@
 // Notifications over HTTP: for the shell by session, for apps by their grants.
 import type { DomainRoute, RouteQuery } from '@platform/contract';
+import type { SessionCaller } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
-import type { FrontendCaller, InstallationCaller, SessionCaller } from '../http/caller.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 import type { EventRoute } from './events.ts';
 import { markAllRead, markOneRead } from './mark-read.ts';
 import { notificationPublisher } from './publish-notification.ts';

@@ -2,7 +2,7 @@
 import { RefusalError, refuse, type StoreOfInstallation } from '@platform/contract';
 import { sealEnvelope } from '@platform/link';
 import type { CoreContext } from '../context.ts';
-import type { InstallationCaller } from '../http/caller.ts';
+import type { InstallationCaller } from '../installations/face.ts';
 import { whyNoStorage } from './offers-storage.ts';
 import { prefixOf } from './prefix.ts';
 import { rememberPrefix, selectEntitlement } from './queries.ts';

@@ -5,7 +5,7 @@ import { sealEnvelope } from '@platform/link';
 import { declaredSlots } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { allows } from '../grants/grant-coverage.ts';
-import type { InstallationCaller } from '../http/caller.ts';
+import type { InstallationCaller } from '../installations/face.ts';
 import { missingGrant } from '../installations/face.ts';
 import { markUsed, openSecret } from '../secrets/face.ts';
 import { findCall } from './queries.ts';

@@ -5,7 +5,7 @@ import { appOrigin, endpointHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import type { Signals } from '../database/signals.ts';
-import type { NodeCaller } from '../http/caller.ts';
+import type { NodeCaller } from '../nodes/face.ts';
 import type { Policies, Policy } from '../policy.ts';
 import { type AssignmentRow, selectAssignments, selectIngressLinks } from './queries.ts';
 

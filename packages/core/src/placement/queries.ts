@@ -12,7 +12,7 @@ import { type Kysely, sql } from 'kysely';
 import type { Plan } from '../accounts/face.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
-import type { NodeCaller } from '../http/caller.ts';
+import type { NodeCaller } from '../nodes/face.ts';
 import type { Bound } from '../policy.ts';
 import { BEHIND_NAT } from '../topology/face.ts';
 

@@ -1,11 +1,11 @@
 // The push subscriptions of an account: bound to the session in which they were made and deleted with it. The database
 // holds them sealed, and a keyed hash, since knowing an endpoint suffices to send to its browser.
 import { limits, type PushSubscription, pushSubscriptionId, type RouteBody, refuse } from '@platform/contract';
+import type { SessionCaller } from '../accounts/face.ts';
 import { holdSession } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
-import type { SessionCaller } from '../http/caller.ts';
 import { type PushAddress, readPushAddress } from './push-address.ts';
 import {
   deleteSubscription,

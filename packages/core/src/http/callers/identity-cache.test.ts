@@ -2,11 +2,22 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import type { Signals } from '../database/signals.ts';
-import type { Caller, FrontendCaller, SessionCaller } from './caller.ts';
+import { type AuthorCaller, authorCaller } from '../../accounts/author-caller.ts';
+import { type SessionCaller, sessionCaller } from '../../accounts/session-caller.ts';
+import type { CoreContext } from '../../context.ts';
+import type { Signals } from '../../database/signals.ts';
+import { type FrontendCaller, frontendCaller } from '../../installations/frontend-caller.ts';
+import { type InstallationCaller, installationCaller } from '../../installations/installation-caller.ts';
+import { type NodeCaller, nodeCaller } from '../../nodes/node-caller.ts';
+import type { Caller } from '../caller.ts';
 import { IdentityCache } from './identity-cache.ts';
 
 const now = new Date();
+/** Nothing is looked up with it here. */
+const context = {} as CoreContext;
+const schemes = [sessionCaller, frontendCaller, installationCaller, authorCaller, nodeCaller].map((make) =>
+  make(context),
+);
 
 /** As `Signals`, without a database. */
 class TestSignals extends EventEmitter {
@@ -18,7 +29,7 @@ class TestSignals extends EventEmitter {
 
 function openCache(): { cache: IdentityCache; signals: TestSignals } {
   const signals = new TestSignals();
-  return { cache: new IdentityCache(signals as unknown as Signals, () => now), signals };
+  return { cache: new IdentityCache(signals as unknown as Signals, () => now, schemes), signals };
 }
 
 function session(accountKey: string, sessionId: string): SessionCaller {
@@ -45,6 +56,29 @@ function frontend(accountKey: string, installationId: string, sessionId: string)
   };
 }
 
+function installation(accountKey: string, installationId: string): InstallationCaller {
+  const {
+    kind: _kind,
+    sessionId: _session,
+    origin: _origin,
+    expiresAt: _end,
+    ...identity
+  } = frontend(accountKey, installationId, '');
+  return { kind: 'installation', ...identity, epoch: 1, envelopeKey: null, nodeKey: null };
+}
+
+function author(accountKey: string, tokenId: string): AuthorCaller {
+  return { kind: 'author', accountKey, tokenId, accountName: 'x', machine: 'x', expiresAt: now };
+}
+
+const node: NodeCaller = {
+  kind: 'node',
+  nodeId: 'node-1',
+  publicKey: null,
+  credentialHash: Buffer.alloc(32),
+  expiresAt: now,
+};
+
 async function keep(cache: IdentityCache, callers: Readonly<Record<string, Caller>>): Promise<void> {
   for (const [name, caller] of Object.entries(callers))
     await cache.find(Buffer.from(name), () => Promise.resolve(caller));
@@ -63,24 +97,35 @@ const all = {
   other: session('anna', 's2'),
   notes: frontend('anna', 'inst-1', 's1'),
   mail: frontend('anna', 'inst-2', 's2'),
+  work: installation('anna', 'inst-1'),
+  token: author('anna', 'tok-1'),
+  otherToken: author('anna', 'tok-2'),
   bert: frontend('bert', 'inst-3', 's3'),
+  node,
 } satisfies Record<string, Caller>;
 const names = Object.keys(all);
 
-const signalled: readonly (readonly [signal: string, data: object, left: readonly string[]])[] = [
-  ['installation-changed', { accountKey: 'anna', installationId: 'inst-1' }, ['session', 'other', 'mail', 'bert']],
-  ['session-ended', { accountKey: 'anna', sessionId: 's1' }, ['other', 'mail', 'bert']],
-  ['session-ended', { accountKey: 'anna', sessionId: null }, ['bert']],
-  ['pause-changed', { accountKey: 'anna' }, ['bert']],
-  ['reset', {}, []],
+const signalled: readonly (readonly [signal: string, data: object, forgotten: readonly string[]])[] = [
+  ['installation-changed', { accountKey: 'anna', installationId: 'inst-1' }, ['notes', 'work']],
+  ['credential-replaced', { installationId: 'inst-1' }, ['work']],
+  ['session-ended', { accountKey: 'anna', sessionId: 's1' }, ['session', 'notes']],
+  ['session-ended', { accountKey: 'anna', sessionId: null }, ['session', 'other', 'notes', 'mail']],
+  ['author-token-ended', { accountKey: 'anna', tokenId: 'tok-2' }, ['otherToken']],
+  ['pause-changed', { accountKey: 'anna' }, names.filter((name) => !['bert', 'node'].includes(name))],
+  ['node-credential-replaced', { nodeId: 'node-2' }, []],
+  ['node-credential-replaced', { nodeId: 'node-1' }, ['node']],
+  ['reset', {}, names],
 ];
-for (const [signal, data, left] of signalled) {
-  test(`${signal} ${JSON.stringify(data)} leaves ${left.join(', ')}`, async () => {
+for (const [signal, data, forgotten] of signalled) {
+  test(`${signal} ${JSON.stringify(data)} makes it forget ${forgotten.join(', ') || 'nobody'}`, async () => {
     const { cache, signals } = openCache();
     await keep(cache, all);
     assert.deepEqual(await known(cache, names), names);
     signals.emit(signal, data);
-    assert.deepEqual(await known(cache, names), left);
+    assert.deepEqual(
+      await known(cache, names),
+      names.filter((name) => !forgotten.includes(name)),
+    );
   });
 }
 

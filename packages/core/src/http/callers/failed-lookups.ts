@@ -2,7 +2,7 @@
 // database before anybody knows who asks, so no other rate holds for them.
 import { limits, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
-import type { Rates } from '../config/rates.ts';
+import type { Rates } from '../../config/rates.ts';
 
 const WINDOW_MILLISECONDS = 60_000;
 /** Enough for every address that is active; the ones forgotten first were idle longest. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits, RefusalError } from '@platform/contract';
-import { defaultRates } from '../config/rates.ts';
+import { defaultRates } from '../../config/rates.ts';
 import { FailedLookups } from './failed-lookups.ts';
 
 const MOST = limits.unknownLookups.value;

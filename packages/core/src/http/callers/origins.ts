@@ -2,8 +2,9 @@
 
 import type { IncomingMessage } from 'node:http';
 import { type RouteSpec, refuse } from '@platform/contract';
-import { type CoreConfig, originParts } from '../config/config.ts';
-import type { Caller } from './caller.ts';
+import { type CoreConfig, originParts } from '../../config/config.ts';
+import type { Caller } from '../caller.ts';
+import type { AnyScheme } from './scheme.ts';
 
 const APP_LABEL = /^[a-z0-9]+(?:-[a-z0-9]+)*--[a-z2-7]{21}$/;
 
@@ -24,19 +25,27 @@ export function isAppOrigin(origin: string, config: Pick<CoreConfig, 'origin' | 
   return parseAppHost(origin.slice(prefix.length, origin.length - port.length), config.appsDomain) !== null;
 }
 
+export interface OriginCheck {
+  readonly request: IncomingMessage;
+  readonly spec: RouteSpec;
+  readonly caller: Caller;
+  /** `undefined` for an anonymous caller. */
+  readonly scheme: AnyScheme | undefined;
+  readonly config: CoreConfig;
+}
+
 /**
  * @throws RefusalError `origin_not_allowed` when the request did not come from where its credential may be used
  */
-export function checkOrigin(request: IncomingMessage, spec: RouteSpec, caller: Caller, config: CoreConfig): void {
+export function checkOrigin({ request, spec, caller, scheme, config }: OriginCheck): void {
   const { origin } = request.headers;
   const site = request.headers['sec-fetch-site'];
   const refusal = () => refuse('origin_not_allowed');
-  if (caller.kind === 'frontend') {
-    if (origin !== caller.origin) throw refusal();
+  if (typeof scheme?.from === 'object') {
+    if (caller.kind === 'anonymous' || origin !== scheme.from.origin(caller)) throw refusal();
     return;
   }
-  if (['installation', 'node', 'ingress', 'author'].includes(caller.kind)) {
-    // These credentials never live in a browser.
+  if (scheme?.from === 'programs') {
     if (origin !== undefined) throw refusal();
     return;
   }
@@ -47,5 +56,5 @@ export function checkOrigin(request: IncomingMessage, spec: RouteSpec, caller: C
   if (spec.origin === 'shell' && origin === undefined) throw refusal();
   if (origin !== undefined && origin !== config.origin) throw refusal();
   // Apps are same-site with the shell, so their requests carry its cookie: the browser says where they came from.
-  if (caller.kind === 'session' && site !== undefined && site !== 'same-origin' && site !== 'none') throw refusal();
+  if (scheme?.from === 'shell' && site !== undefined && site !== 'same-origin' && site !== 'none') throw refusal();
 }

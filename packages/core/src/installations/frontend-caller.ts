@@ -1,0 +1,62 @@
+// The browser part of an installation, by frontend capability (`pfc_…`) after its exchange, from its own origin; a launch
+// capability is none. Removed installations, suspended accounts and ended sessions do not authenticate.
+import { appOrigin } from '../config/config.ts';
+import type { CoreContext } from '../context.ts';
+import type { CallerScheme } from '../http/callers/scheme.ts';
+import { pausedRefusal } from '../http/paused-refusal.ts';
+import type { InstallationIdentity } from './installation-caller.ts';
+import { findByFrontendCapability } from './prepared-queries.ts';
+
+export interface FrontendCaller extends InstallationIdentity {
+  readonly kind: 'frontend';
+  readonly sessionId: string;
+  readonly origin: string;
+  readonly expiresAt: Date;
+}
+
+declare module '../http/caller.ts' {
+  interface CallerKinds {
+    frontend: FrontendCaller;
+  }
+}
+
+export function frontendCaller(context: CoreContext): CallerScheme<'frontend'> {
+  return {
+    kind: 'frontend',
+    presented: {
+      bearer: 'frontend',
+      find: (tokenHash) => findFrontend(context, tokenHash),
+      expired: 'The capability has expired. Open the app again.',
+    },
+    subject: ({ installationId }) => installationId,
+    from: { origin: ({ origin }) => origin },
+    refusal: (caller, spec) => (caller.paused && spec.whilePaused !== true ? pausedRefusal() : null),
+    changes: [
+      {
+        signal: 'session-ended',
+        about: 'accountKey',
+        matches: (caller, ended) => ended.sessionId === null || ended.sessionId === caller.sessionId,
+        ends: true,
+      },
+      { signal: 'installation-changed', about: 'installationId', ends: true },
+      { signal: 'pause-changed', about: 'accountKey', ends: true },
+    ],
+  };
+}
+
+async function findFrontend({ pool, clock, config }: CoreContext, tokenHash: Buffer): Promise<FrontendCaller | null> {
+  const row = await findByFrontendCapability(pool, tokenHash, clock());
+  if (row === undefined) return null;
+  return {
+    kind: 'frontend',
+    installationId: row.id,
+    accountKey: row.account_key,
+    accountName: row.account_name,
+    appId: row.app_id,
+    grants: row.grants,
+    paused: row.paused,
+    sessionId: row.session_id,
+    origin: appOrigin(config, row.app_id, row.host_label),
+    expiresAt: row.expires_at,
+  };
+}

@@ -117,3 +117,26 @@ test('a face only passes on, and nothing that nobody outside takes', () => {
   });
   assert.deepEqual(unused, []);
 });
+
+/** Names that a source text exports without a docstring; those that it passes on from elsewhere are described there. */
+function undescribed(source: string, names: readonly string[]): string[] {
+  const definition = (name: string) =>
+    new RegExp(`(\\*/\\n)?export (?:async |abstract )?(?:function\\*?|const|class|interface|type) ${name}\\b`);
+  return names.filter((name) => definition(name).exec(source)?.[1] === undefined && definition(name).test(source));
+}
+
+test('what a face passes on says what it is', () => {
+  const found = files
+    .filter((file) => path.basename(file) === 'face.ts')
+    .flatMap((face) =>
+      [...readFileSync(path.join(SOURCE, face), 'utf8').matchAll(/\{([^}]*)\} from '(\.\/[^']+)'/g)].flatMap(
+        ([, names = '', file = '']) => {
+          const source = readFileSync(path.join(SOURCE, path.dirname(face), file), 'utf8');
+          const all = names.split(',').map((name) => name.trim().replace(/^type /, ''));
+          return undescribed(source, all.filter(Boolean)).map((name) => `${path.dirname(face)}: ${name}`);
+        },
+      ),
+    );
+  assert.deepEqual(found, []);
+  assert.deepEqual(undescribed('/** A. */\nexport const a = 1;\nexport function b() {}\n', ['a', 'b', 'c']), ['b']);
+});

@@ -1,4 +1,4 @@
-// What a domain of core is to the rest of it. Adding one is its folder and one line in domains.ts.
+// What a domain of core is to the rest of it. Adding one is its folder, its file in the contract, and its lines in domains.ts.
 import type { CallerKind, coreMetrics, RouteId } from '@platform/contract';
 import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';

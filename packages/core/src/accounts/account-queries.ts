@@ -2,6 +2,7 @@
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 
+/** An account by its key and the name that people read. */
 export interface NamedAccount {
   readonly key: string;
   readonly name: string;

@@ -3,6 +3,7 @@ import type { CoreContext } from '../context.ts';
 import type { CallerScheme } from '../http/callers/scheme.ts';
 import { findToken } from './author-queries.ts';
 
+/** The command line of an author: publishes and tries out apps of the account, and reads their logs. */
 export interface AuthorCaller {
   readonly kind: 'author';
   readonly tokenId: string;

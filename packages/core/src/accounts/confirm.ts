@@ -11,6 +11,7 @@ import type { SessionCaller } from './session-caller.ts';
 import { holdSession } from './session-queries.ts';
 import { verifyAssertion } from './verify.ts';
 
+/** What a person confirms, and with what. */
 export interface Confirming {
   readonly caller: SessionCaller;
   readonly operation: ConfirmedOperation;

@@ -3,7 +3,9 @@ import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { updatePlan } from './queries.ts';
 
+/** All plans, the smallest first. */
 export const plans = ['free', 'paid'] as const;
+/** What an account is entitled to. */
 export type Plan = (typeof plans)[number];
 
 /** @param own what the operator set for the account; `null` for nothing */

@@ -10,6 +10,7 @@ import { deletionOf } from './deletion-grace.ts';
 import { presentedTokens } from './session-cookie.ts';
 import { findSessionRow, findSessionTokenHash } from './session-queries.ts';
 
+/** A person at the shell, by session cookie. */
 export interface SessionCaller {
   readonly kind: 'session';
   readonly sessionId: string;

@@ -64,6 +64,7 @@ export async function updateSuspended(
   return { key: account.key, changed };
 }
 
+/** Whether the operator suspended the account; `false` for an unknown one. */
 export async function isSuspended(db: Executor, accountKey: string): Promise<boolean> {
   const row = await db.selectFrom('accounts').select('suspended_at').where('key', '=', accountKey).executeTakeFirst();
   return row != null && row.suspended_at !== null;

@@ -6,6 +6,7 @@ import type { CoreContext } from '../context.ts';
 import { masterAppIds } from './platform-app-ids.ts';
 import type { AppVersion } from './queries.ts';
 
+/** Whether the account may install this release: it sees it, and its publisher is not deleted. */
 export function isOfferedTo(
   context: Pick<CoreContext, 'config'>,
   account: NamedAccount,
@@ -17,6 +18,7 @@ export function isOfferedTo(
   return !system || !masterAppIds.includes(appId) || isMaster(context, account.name);
 }
 
+/** Whether the account sees this release: everything but the private apps of others. */
 export function isVisibleTo(
   accountKey: string,
   { visibility, ownerKey }: Pick<AppVersion, 'visibility' | 'ownerKey'>,

@@ -2,6 +2,7 @@
 import * as path from 'node:path';
 import type { CoreConfig } from '../config/config.ts';
 
+/** Where packages are. */
 export interface StoreContext {
   readonly config: Pick<CoreConfig, 'packagesDirectory'>;
 }

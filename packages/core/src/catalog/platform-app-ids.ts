@@ -20,6 +20,7 @@ export const masterAppIds: readonly string[] = ['fleet'];
 
 const reserved: ReadonlySet<string> = new Set([...defaultAppIds, ...masterAppIds]);
 
+/** Whether the id belongs to an app of the platform itself, so that nobody else publishes under it. */
 export function isPlatformAppId(appId: string): boolean {
   return reserved.has(appId);
 }

@@ -37,6 +37,7 @@ export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | '
   readonly verify?: VerifyPackage;
 };
 
+/** A version that is in the catalog. `hash` is the SHA-256 of the package, hexadecimal; `size` its bytes as uploaded. */
 export interface PublishedPackage {
   readonly appId: string;
   readonly version: string;

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import { type DeclaredSlot, type Manifest, type SecretSlot, secretSlot } from '@platform/contract';
 
+/** What a manifest says of a slot. */
 export type SlotDeclaration = SecretSlot;
 
 /**

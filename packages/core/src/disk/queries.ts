@@ -30,6 +30,7 @@ export async function selectUsedBytes(db: Executor, accountKey: string): Promise
   return Number(rows[0]?.bytes ?? 0);
 }
 
+/** A volume, or the data that a removed app left. */
 export interface VolumeRow {
   readonly account: string;
   readonly appId: string;
@@ -65,6 +66,7 @@ export async function selectVolumes(db: Executor, accountKey: string | null): Pr
   return rows;
 }
 
+/** A published package on the disk. */
 export interface PackageRow {
   readonly account: string;
   readonly appId: string;

@@ -75,6 +75,7 @@ function wireCredential({ id, fresh }: { readonly id: string; readonly fresh: Fr
   return { ingressId: id, ingressCredential: fresh.credential, expiresAt: fresh.expiresAt.toISOString() };
 }
 
+/** What core is given of its machine as an Ingress. */
 export interface LocalIngressOptions {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
@@ -82,6 +83,7 @@ export interface LocalIngressOptions {
   readonly name: string;
 }
 
+/** What the Ingress on this machine presents to core, new at every start. */
 export interface LocalIngress {
   readonly ingressId: string;
   /** In plain: the only place where it is, besides the process that is given it. */

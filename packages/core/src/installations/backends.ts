@@ -3,6 +3,7 @@ import type { InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { type BackendRow, selectBackends } from './queries.ts';
 
+/** A backend with the state that its node last reported. */
 export type Backend = BackendRow;
 
 /** All of them, by account and app. */

@@ -7,6 +7,7 @@ import { pausedRefusal } from '../http/paused-refusal.ts';
 import type { InstallationIdentity } from './installation-caller.ts';
 import { findByFrontendCapability } from './prepared-queries.ts';
 
+/** The browser part of an installation, by frontend capability (`pfc_…`) from its own origin. */
 export interface FrontendCaller extends InstallationIdentity {
   readonly kind: 'frontend';
   readonly sessionId: string;

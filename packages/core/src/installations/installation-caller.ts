@@ -6,6 +6,7 @@ import type { CallerScheme } from '../http/callers/scheme.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import { findByCoreCredential } from './prepared-queries.ts';
 
+/** What both parts of an installation act as. */
 export interface InstallationIdentity {
   readonly installationId: InstallationId;
   readonly accountKey: string;
@@ -16,6 +17,7 @@ export interface InstallationIdentity {
   readonly paused: boolean;
 }
 
+/** The workload of an installation, through its Gateway, by core service credential (`pcs_…`). */
 export interface InstallationCaller extends InstallationIdentity {
   readonly kind: 'installation';
   readonly epoch: number;

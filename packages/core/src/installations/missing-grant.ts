@@ -12,6 +12,7 @@ import type pg from 'pg';
 import { allows, resourcesOf } from '../grants/grant-coverage.ts';
 import { findRequest } from './prepared-queries.ts';
 
+/** What a caller lacks. */
 export interface WantedGrant {
   readonly id: PermissionId;
   /** `null` if any resource would do. */

@@ -70,6 +70,7 @@ const PASSED = [
 /** The node does not know the installation or the credential (yet), or stops: the backend has not seen the request. */
 const NOT_DELIVERED: ReadonlySet<string> = new Set<ErrorCode>(['not_found', 'unauthenticated', 'unavailable']);
 
+/** Calls to the backends of installed apps: one for a process. */
 export class Backends {
   readonly #context: CoreContext;
   readonly #controlSide: ControlSide;

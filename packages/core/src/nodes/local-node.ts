@@ -7,6 +7,7 @@ import { freshCredential } from '../members/member-credentials.ts';
 import { nodeMembers } from './node-member.ts';
 import { adoptKeylessNode, findNodeByKey, insertNode, leaveLocalNode, updateLeased } from './node-queries.ts';
 
+/** What core is given of its machine as a node. */
 export interface LocalNodeOptions {
   /** Ed25519, 32 bytes. */
   readonly publicKey: Buffer;
@@ -18,6 +19,7 @@ export interface LocalNodeOptions {
   readonly leased: boolean;
 }
 
+/** What the Runtime on this machine presents to core, new at every start. */
 export interface LocalNode {
   readonly nodeId: string;
   /** In plain: the only place where it is, besides the Runtime that is given it. */

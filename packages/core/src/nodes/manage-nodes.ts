@@ -24,6 +24,7 @@ import {
 
 export type { NodeRow } from './manage-queries.ts';
 
+/** All nodes with what is placed on them, by name. */
 export function listNodes({ database }: CoreContext): Promise<NodeRow[]> {
   return listNodeRows(database);
 }

@@ -3,6 +3,7 @@ import type { CoreContext } from '../context.ts';
 import type { CallerScheme } from '../http/callers/scheme.ts';
 import { findNodeByCredential } from './node-queries.ts';
 
+/** The Runtime of a node, by its credential (`pnd_…`). */
 export interface NodeCaller {
   readonly kind: 'node';
   readonly nodeId: string;

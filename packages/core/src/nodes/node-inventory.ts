@@ -16,6 +16,7 @@ export interface NodeInventory extends Pick<SystemInventory, 'nodes' | 'traffic'
   readonly topology: Pick<SystemInventory['topology'], 'endpoints' | 'labels'>;
 }
 
+/** Nodes, their capacity and their traffic, for the inventory of the operator. */
 export async function nodeInventory(db: Executor, now: Date, config: CoreConfig): Promise<NodeInventory> {
   const rows = await listNodeRows(db);
   const reports = new Map((await nodeReports(db)).map((report) => [report.name, report]));

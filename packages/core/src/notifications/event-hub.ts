@@ -22,6 +22,7 @@ export interface Listener {
   end(): void;
 }
 
+/** The live streams that are open in this process, by account. */
 export class EventHub {
   readonly #signals: Signals;
   readonly #byAccount = new Map<string, Set<Listener>>();

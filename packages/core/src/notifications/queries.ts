@@ -7,6 +7,7 @@ import { notifyCall } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Database = Kysely<DatabaseSchema>;
+/** A notification as it is stored. */
 export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
 export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at'>;
 

@@ -45,6 +45,7 @@ const OPEN = sql<boolean>`n.cordoned_at IS NULL AND n.lost_at IS NULL AND (NOT n
  */
 export const memoryInForce = sql<number>`
   least((v.manifest #>> '{workload,resources,memoryMiB}')::integer, (i.resources ->> 'memoryMiB')::integer)`;
+/** Whether the backend of installation `i` with version `v` never sleeps, within its snapshot. */
 export const alwaysInForce = sql<boolean>`
   (v.manifest #>> '{workload,mode}' = 'always' AND coalesce(i.resources ->> 'mode', 'always') = 'always')`;
 

@@ -23,6 +23,7 @@ export interface RuleSubject {
   readonly appId: string | null;
 }
 
+/** By label, account and app. */
 export function listRules({ database }: Pick<CoreContext, 'database'>): Promise<RuleRow[]> {
   return selectRules(database);
 }
@@ -39,6 +40,7 @@ export async function removeRule(context: CoreContext, label: string, subject: R
   });
 }
 
+/** By label. */
 export function listReservedLabels({ database }: Pick<CoreContext, 'database'>): Promise<ReservedLabelRow[]> {
   return selectReservedLabels(database);
 }

@@ -234,6 +234,7 @@ export async function placeElsewhere(
   return node === undefined ? undefined : { id: node.id, sharedStore: node.shared_store };
 }
 
+/** The place of an installation, as its row has it. */
 export function placeOf(
   row: Pick<PlaceRow, 'node_id' | 'waiting' | 'held_by' | 'has_volume' | 'volume_store' | 'volume_mib'>,
 ): Place {

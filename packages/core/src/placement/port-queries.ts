@@ -57,6 +57,7 @@ async function closeUnreported(db: Executor, nodeId: string, items: readonly Ins
        AND NOT installation_id || ' ' || name = ANY(${reported}::text[])`.execute(db);
 }
 
+/** A UDP port of a backend, where its node publishes it. */
 export interface UdpPortRow {
   readonly name: string;
   readonly host: string;

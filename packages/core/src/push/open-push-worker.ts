@@ -6,6 +6,7 @@ import { PushWork, type PushWorkOptions } from './push-work.ts';
 import { type ConnectOptions, PushSender } from './send-message.ts';
 import { openVapidKeys } from './vapid-keys.ts';
 
+/** How web push connects and repeats, for tests; none of it can be configured. */
 export interface PushOptions
   extends ConnectOptions,
     Pick<PushWorkOptions, 'firstRetryMilliseconds' | 'leaseMilliseconds'> {}

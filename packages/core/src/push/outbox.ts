@@ -21,6 +21,7 @@ const PURPOSE = 'push-message';
 /** RFC 8030, section 5.4: at most 32 characters of base64url. */
 const TOPIC_BYTES = 24;
 
+/** What the outbox needs of the context. */
 export type OutboxContext = Pick<CoreContext, 'config' | 'clock' | 'masterKey' | 'random'>;
 
 /**

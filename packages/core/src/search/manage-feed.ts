@@ -4,6 +4,7 @@ import { notify } from '../database/notify.ts';
 import { deleteFeed, restartFeed, selectFeed } from './feed-queries.ts';
 import { countPending } from './outbox-queries.ts';
 
+/** The external index, as the operator sees it. */
 export interface FeedStatus {
   /** Without credentials. */
   readonly address: string;
@@ -18,6 +19,7 @@ export function newIndexName(random: CoreContext['random']): string {
   return `platform-search-${random(8).toString('hex')}`;
 }
 
+/** `null` where no external index is configured. */
 export async function feedStatus({ database }: Pick<CoreContext, 'database'>): Promise<FeedStatus | null> {
   const feed = await selectFeed(database);
   if (feed === undefined) return null;

@@ -9,6 +9,7 @@ import { FeedWork } from './feed.ts';
 import { giveUpFeed } from './manage-feed.ts';
 import { postgresEngine } from './postgres-engine.ts';
 
+/** What answers searches in this process, and what feeds it. */
 export interface Searching {
   readonly engine: SearchEngine;
   /** Feeds the external index. */

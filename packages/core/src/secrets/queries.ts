@@ -109,6 +109,7 @@ export async function holdSecret(trx: Executor, accountKey: string, name: string
   return row !== undefined;
 }
 
+/** Stores when a secret was last used, for its owner. */
 export async function markUsed(db: Executor, accountKey: string, name: string, now: Date): Promise<void> {
   await db
     .updateTable('account_secrets')

@@ -164,6 +164,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.callers.follow(schemesOf(domains));
+  context.streams.follow(domains.flatMap(({ emits = [] }) => emits));
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
   for (const domain of domains) await domain.starting?.();
   const { localIngress: besideCore } = options;

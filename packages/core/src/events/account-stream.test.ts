@@ -8,9 +8,10 @@ import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
-import type { SessionCaller } from '../accounts/face.ts';
-import type { StreamTiming } from '../http/event-connection.ts';
-import { EventStream } from './event-stream.ts';
+import type { SessionCaller } from '../accounts/session-caller.ts';
+import { notificationEmissions } from '../notifications/emissions.ts';
+import { AccountStream } from './account-stream.ts';
+import { EventConnection, type StreamTiming } from './event-connection.ts';
 
 const HOUR = 3_600_000;
 
@@ -45,20 +46,23 @@ after(() => world.close());
 
 interface Opened {
   readonly reader: EventReader;
-  readonly stream: EventStream;
+  readonly stream: AccountStream;
+  readonly connection: EventConnection;
   /** Resolves when the server's side of the connection is gone. */
   readonly gone: Promise<unknown>;
 }
 
 /** A stream that begins at `position`, over a real connection. */
 async function open(position: string, timing: StreamTiming, who: SessionCaller = caller): Promise<Opened> {
-  const { promise, resolve } = Promise.withResolvers<{ stream: EventStream; gone: Promise<unknown> }>();
+  const { promise, resolve } = Promise.withResolvers<Omit<Opened, 'reader'>>();
   const server = http.createServer((_request, response) => {
-    const visibility = { accountKey: who.accountKey, topics: null };
-    const stream = new EventStream(world.core.context, who, visibility, response);
-    resolve({ stream, gone: once(response, 'close') });
+    const { context } = world.core;
+    const connection = new EventConnection(response);
+    const stream = new AccountStream({ context, caller: who, emissions: notificationEmissions(context), connection });
+    resolve({ stream, connection, gone: once(response, 'close') });
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    stream.start({ position, resumed: false }, timing);
+    connection.open(timing, { id: position, leftMilliseconds: who.expiresAt.getTime() - Date.now() });
+    stream.start({ position, resumed: false });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -114,9 +118,9 @@ test('a reader that is slow but takes something is not dropped', async () => {
 });
 
 test('a stream that is ended sends nothing more, though much is waiting', async () => {
-  const { reader, stream, gone } = await open('0', { heartbeatMilliseconds: HOUR, lifeMilliseconds: HOUR });
+  const { reader, stream, connection, gone } = await open('0', { heartbeatMilliseconds: HOUR, lifeMilliseconds: HOUR });
   stream.end();
-  assert.equal(stream.ended, true);
+  assert.equal(connection.ended, true);
   await gone;
   await reader.ended;
   assert.ok(reader.events.length < 10_000);

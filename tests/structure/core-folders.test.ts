@@ -139,7 +139,7 @@ test('outside of a domain, only its face is imported', () => {
     { from: 'search/routes.ts', to: 'catalog/queries.ts' },
     { from: 'search/routes.ts', to: 'catalog/domain.ts' },
     { from: 'app.ts', to: 'catalog/package-file.ts' },
-    { from: 'http/route-table.ts', to: 'catalog/routes.ts' },
+    { from: 'http/server/route-table.ts', to: 'catalog/routes.ts' },
   ];
   const allowed = [
     { from: 'search/routes.ts', to: 'catalog/face.ts' },

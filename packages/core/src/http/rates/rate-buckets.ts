@@ -1,6 +1,6 @@
 // The token buckets that all replicas share, one row for each caller and kind of route: all SQL of rates.
 import type pg from 'pg';
-import type { Rate } from '../config/rates.ts';
+import type { Rate } from '../../config/rates.ts';
 
 export interface BucketRequest {
   readonly kind: string;

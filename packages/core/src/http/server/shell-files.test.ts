@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
-import { rawRequest } from '../../../../tests/support/raw-http.ts';
+import { rawRequest } from '../../../../../tests/support/raw-http.ts';
 import { shellFiles } from './shell-files.ts';
 
 let folder: string;

@@ -6,8 +6,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import * as path from 'node:path';
 import type { Refusal } from '@platform/contract';
 import { sendProblem } from '@platform/http';
-import { type CoreConfig, originParts } from '../config/config.ts';
-import { StartError } from '../config/start-error.ts';
+import { type CoreConfig, originParts } from '../../config/config.ts';
+import { StartError } from '../../config/start-error.ts';
 
 interface ShellFile {
   readonly type: string;

@@ -3,9 +3,9 @@ import type http from 'node:http';
 import { type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract';
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Log } from '../context.ts';
-import type { AnsweredRequest } from '../metrics.ts';
-import { isAppOrigin } from './callers/origins.ts';
+import type { Log } from '../../context.ts';
+import type { AnsweredRequest } from '../../metrics.ts';
+import { isAppOrigin } from '../callers/origins.ts';
 import { createListener } from './listener.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 

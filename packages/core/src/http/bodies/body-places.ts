@@ -2,7 +2,7 @@
 // is held down is bodies that come slowly or never end, over however many connections.
 import type { IncomingMessage } from 'node:http';
 import { limits } from '@platform/contract';
-import { Turns } from '../background/turns.ts';
+import { Turns } from '../../background/turns.ts';
 
 /**
  * How long a body waits for a place of its caller: those before it mostly arrive within milliseconds, and so does the

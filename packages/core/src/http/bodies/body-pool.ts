@@ -1,7 +1,7 @@
 // Parses large bodies in a thread, one after the other: 32 MiB of JSON take a second, during which no request would be
 // answered, and the memory of the one thread is the budget of them all.
 import { RefusalError, type RouteId, refuse } from '@platform/contract';
-import { type JobOptions, OverBudgetError, ThreadPool } from '../background/thread-pool.ts';
+import { type JobOptions, OverBudgetError, ThreadPool } from '../../background/thread-pool.ts';
 import type { BodyJob, ParsedBody } from './body-thread.ts';
 
 /** Bytes of JSON that are parsed in some ten milliseconds. Smaller bodies are parsed where they are. */

@@ -1,7 +1,7 @@
 // Whether this replica can serve requests: for load balancers and for people.
-import type { CoreContext } from '../context.ts';
-import { PLATFORM_VERSION } from '../version.ts';
-import type { HandlersOf } from './handlers.ts';
+import type { CoreContext } from '../../context.ts';
+import { PLATFORM_VERSION } from '../../version.ts';
+import type { HandlersOf } from '../handlers.ts';
 
 /** All requests that arrive while the database is being asked share its answer: anybody may ask, as often as he likes. */
 export function healthRoutes({ pool }: Pick<CoreContext, 'pool'>): HandlersOf<'health.read'> {

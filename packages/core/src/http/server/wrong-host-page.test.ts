@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
-import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
 
 let constellation: Constellation;
 before(async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { RefusalError } from '@platform/contract';
-import { fc } from '../../../../tests/support/fast-check.ts';
+import { fc } from '../../../../../tests/support/fast-check.ts';
 import { refuseAlteredJson } from './altered-json.ts';
 
 function isRefused(text: string): boolean {

@@ -4,8 +4,8 @@ import type { IncomingMessage } from 'node:http';
 import { Duplex } from 'node:stream';
 import { beforeEach, mock, test } from 'node:test';
 import type { FastifyRequest } from 'fastify';
-import { unlimitedRates } from '../../../../tests/support/rates.ts';
-import { defaultRates } from '../config/rates.ts';
+import { unlimitedRates } from '../../../../../tests/support/rates.ts';
+import { defaultRates } from '../../config/rates.ts';
 import { Pacing } from './pacing.ts';
 
 const direct = { trustedProxies: [] };

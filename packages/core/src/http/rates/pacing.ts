@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { clientNetwork, errors, limits, type Refusal } from '@platform/contract';
 import { openPaces, type Paces } from '@platform/http';
 import type { FastifyRequest } from 'fastify';
-import type { CoreConfig } from '../config/config.ts';
-import type { Rates } from '../config/rates.ts';
+import type { CoreConfig } from '../../config/config.ts';
+import type { Rates } from '../../config/rates.ts';
 
 export interface PacingOptions {
   /** Higher or lower rates raise or lower these as well. */

@@ -2,7 +2,7 @@
 // tokens at a time from the bucket in the database and spends them in memory, so most requests need no query.
 import { type RateLimitName, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
-import type { Rates } from '../config/rates.ts';
+import type { Rates } from '../../config/rates.ts';
 import type { BucketRequest, Taken } from './rate-buckets.ts';
 
 /** Tokens that a replica holds of one bucket, and what the database last answered about it. */

@@ -10,12 +10,12 @@ import {
 } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { heldItems, type StreamedItems } from '../streamed-items.ts';
 import type { BodyPlaces } from './body-places.ts';
 import { type BodyPool, LARGE_BODY } from './body-pool.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import { type FindSecrets, parseBody } from './parse-body.ts';
 import { readJsonBytes, requireJson } from './read-body.ts';
-import { heldItems, type StreamedItems } from './streamed-items.ts';
 
 export interface BodyReaders {
   /** Finds key material in the text of a body, for routes that refuse it. */

@@ -1,6 +1,6 @@
 // A thread that parses the bodies that body-pool.ts hands to it.
 import { type JsonBody, type Refusal, RefusalError, type RouteId, type RouteSpec, routes } from '@platform/contract';
-import { serveJobs } from '../background/thread-jobs.ts';
+import { serveJobs } from '../../background/thread-jobs.ts';
 import { checkItems } from './items-file.ts';
 import { parseBody } from './parse-body.ts';
 

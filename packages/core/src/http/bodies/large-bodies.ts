@@ -6,10 +6,10 @@ import type { IncomingMessage } from 'node:http';
 import * as path from 'node:path';
 import { limits, type RouteId, refuse } from '@platform/contract';
 import { receiveBody } from '@platform/http';
-import { Turns } from '../background/turns.ts';
-import { systemCode } from '../config/start-error.ts';
+import { Turns } from '../../background/turns.ts';
+import { systemCode } from '../../config/start-error.ts';
+import { linesOf, type StreamedItems } from '../streamed-items.ts';
 import type { BodyPool } from './body-pool.ts';
-import { linesOf, type StreamedItems } from './streamed-items.ts';
 
 /** How long one waits for a place: a short time, since each waiter holds a connection. */
 const PATIENCE_MILLISECONDS = 2_000;

@@ -2,11 +2,11 @@
 // answered once, counts for the rate of its sender, and is no internal error.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
-import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
-import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
-import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
-import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
+import { registerAccount, signIn, type TestAccount } from '../../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
+import { type InstalledTestApp, installTestApp } from '../../../../../tests/support/installed-app.ts';
+import { buildTestPackage, testManifest } from '../../../../../tests/support/packages.ts';
+import { openRaw, type RawConnection } from '../../../../http/test-support/raw-exchange.ts';
 
 const NOTIFICATION = JSON.stringify({ topic: 'news', title: 'Held' });
 

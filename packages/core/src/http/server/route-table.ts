@@ -16,22 +16,22 @@ import {
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type * as z from 'zod';
-import type { CoreConfig } from '../config/config.ts';
-import { nowOnBehalfOf, onBehalfOf } from '../database/fair-pool.ts';
-import { allows, resourcesOf } from '../grants/grant-coverage.ts';
-import type { InstallationIdentity, WantedGrant } from '../installations/face.ts';
-import { BodyPlaces } from './body-places.ts';
-import type { Caller } from './caller.ts';
-import type { Authenticator } from './callers/authenticate.ts';
-import type { Callers } from './callers/callers.ts';
-import { checkCallerOverLink } from './callers/link-routes.ts';
-import { checkOrigin } from './callers/origins.ts';
-import type { Handlers, RouteResult } from './handlers.ts';
-import type { Pacing } from './pacing.ts';
+import type { CoreConfig } from '../../config/config.ts';
+import { nowOnBehalfOf, onBehalfOf } from '../../database/fair-pool.ts';
+import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
+import type { InstallationIdentity, WantedGrant } from '../../installations/face.ts';
+import { BodyPlaces } from '../bodies/body-places.ts';
+import { type BodyReaders, readRequestBody } from '../bodies/request-body.ts';
+import { refuseUnstorable } from '../bodies/storable-values.ts';
+import type { Caller } from '../caller.ts';
+import type { Authenticator } from '../callers/authenticate.ts';
+import type { Callers } from '../callers/callers.ts';
+import { checkCallerOverLink } from '../callers/link-routes.ts';
+import { checkOrigin } from '../callers/origins.ts';
+import type { Handlers, RouteResult } from '../handlers.ts';
+import type { Pacing } from '../rates/pacing.ts';
+import type { TakeRate } from '../rates/rate-limit.ts';
 import { pathMatches } from './path-matches.ts';
-import type { TakeRate } from './rate-limit.ts';
-import { type BodyReaders, readRequestBody } from './request-body.ts';
-import { refuseUnstorable } from './storable-values.ts';
 
 export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly config: CoreConfig;

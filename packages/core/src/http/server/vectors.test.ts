@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { after, before, describe } from 'node:test';
-import { unlimitedRates } from '../../../../tests/support/rates.ts';
-import { portOf } from '../../../http/test-support/port-of.ts';
-import { record } from '../../../http/test-support/recording-upstream.ts';
-import { type Front, testPathVectors, testRequestVectors } from '../../../http/test-support/request-vectors.ts';
+import { unlimitedRates } from '../../../../../tests/support/rates.ts';
+import { portOf } from '../../../../http/test-support/port-of.ts';
+import { record } from '../../../../http/test-support/recording-upstream.ts';
+import { type Front, testPathVectors, testRequestVectors } from '../../../../http/test-support/request-vectors.ts';
+import { Pacing } from '../rates/pacing.ts';
 import { createListener } from './listener.ts';
-import { Pacing } from './pacing.ts';
 
 const SHELL_HOST = 'gw.example.test';
 const APP_HOST = `notes--${'a'.repeat(21)}.apps.example.test`;

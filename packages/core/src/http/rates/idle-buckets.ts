@@ -1,8 +1,8 @@
 // Removes rate buckets that are full again, which equal missing ones.
 
-import { PeriodicTask } from '../background/periodic-task.ts';
-import type { Rates } from '../config/rates.ts';
-import type { CoreContext } from '../context.ts';
+import { PeriodicTask } from '../../background/periodic-task.ts';
+import type { Rates } from '../../config/rates.ts';
+import type { CoreContext } from '../../context.ts';
 import { removeIdleBuckets } from './rate-buckets.ts';
 
 const PERIOD_MILLISECONDS = 10 * 60_000;

@@ -1,8 +1,8 @@
 // On https every answer says so, whichever host and part of core gives it; on plain http none does.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startConstellation } from '../../../../tests/support/constellation.ts';
-import { rawRequest } from '../../../../tests/support/raw-http.ts';
+import { startConstellation } from '../../../../../tests/support/constellation.ts';
+import { rawRequest } from '../../../../../tests/support/raw-http.ts';
 
 const shell = 'shell.example.test';
 const app = `notes--${'a'.repeat(21)}.apps.${shell}`;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { routes } from '@platform/contract';
-import { type Cast, makeCast } from '../../../../tests/support/cast.ts';
-import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
-import { openRaw } from '../../../http/test-support/raw-exchange.ts';
+import { type Cast, makeCast } from '../../../../../tests/support/cast.ts';
+import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
+import { openRaw } from '../../../../http/test-support/raw-exchange.ts';
 
 let platform: Constellation;
 let cast: Cast;

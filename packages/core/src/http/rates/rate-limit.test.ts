@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { RefusalError } from '@platform/contract';
-import { registerAccount, TestBrowser } from '../../../../tests/support/client.ts';
-import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
-import { startCoreProcess } from '../../../../tests/support/core-process.ts';
-import { installTestApp } from '../../../../tests/support/installed-app.ts';
-import { problemCode, rawRequest } from '../../../../tests/support/raw-http.ts';
-import { defaultRates } from '../config/rates.ts';
+import { registerAccount, TestBrowser } from '../../../../../tests/support/client.ts';
+import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
+import { startCoreProcess } from '../../../../../tests/support/core-process.ts';
+import { installTestApp } from '../../../../../tests/support/installed-app.ts';
+import { problemCode, rawRequest } from '../../../../../tests/support/raw-http.ts';
+import { defaultRates } from '../../config/rates.ts';
 import { removeIdleBuckets, takeFromBucket } from './rate-buckets.ts';
 import { rateLimiter } from './rate-limit.ts';
 

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, test } from 'node:test';
 import { type JsonBody, limits, RefusalError, routes } from '@platform/contract';
-import { fc } from '../../../../tests/support/fast-check.ts';
-import { thorough } from '../../../../tests/support/thorough.ts';
+import { fc } from '../../../../../tests/support/fast-check.ts';
+import { thorough } from '../../../../../tests/support/thorough.ts';
 import { checkItems } from './items-file.ts';
 import { parseBody } from './parse-body.ts';
 

@@ -8,13 +8,13 @@ import type { Rates } from './config/rates.ts';
 import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
 import type { Signals } from './database/signals.ts';
+import type { LiveStreams } from './events/live-streams.ts';
 import type { Callers } from './http/callers/callers.ts';
 import type { CursorCodec } from './http/cursor.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Followers } from './members/followers.ts';
 import type { Count } from './metrics.ts';
 import type { Backends, Nodes } from './nodes/face.ts';
-import type { EventHub } from './notifications/face.ts';
 import type { At } from './points.ts';
 import type { Policies } from './policy.ts';
 
@@ -62,7 +62,7 @@ export interface CoreContext {
   /** Sends requests to the backends of installed apps, on whichever node. */
   readonly backends: Backends;
   /** The live streams that are open here. */
-  readonly hub: EventHub;
+  readonly streams: LiveStreams;
   /** Raises a counter of the contract's table. */
   readonly count: Count;
   /** For tests alone. */

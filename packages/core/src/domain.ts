@@ -1,5 +1,6 @@
 // What a domain of core is to the rest of it. Adding one is its folder, its file in the contract, and its lines in domains.ts.
 import type { CallerKind, coreMetrics, RouteId } from '@platform/contract';
+import type { Emission } from './events/emission.ts';
 import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
 import type { Hooks } from './lifecycle.ts';
@@ -15,6 +16,8 @@ export interface DomainParts<Id extends RouteId> extends Hooks {
   starting?(): Promise<void>;
   /** The operator had the files read again that can change while core runs. @throws StartError for one that is wrong */
   reloaded?(): Promise<void>;
+  /** What signals mean for the live streams of their account; in the order in which streams send them. */
+  readonly emits?: readonly Emission[];
   /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
   readonly workers?: readonly Worker[];
   /** Its members of what an installation may do on its node (policy.ts). */

@@ -1,12 +1,12 @@
 // Makes the context whole: what several domains use, each built on the rest of it.
 import type { CoreContext } from './context.ts';
+import { LiveStreams } from './events/live-streams.ts';
 import { Callers } from './http/callers/callers.ts';
 import { Followers } from './members/followers.ts';
 import { Backends, Nodes } from './nodes/face.ts';
-import { EventHub } from './notifications/face.ts';
 import { Policies } from './policy.ts';
 
-type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'hub';
+type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams';
 
 /** @param localNodeId the node on this very machine, `null` without one; read at each use, as it is found after this */
 export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => string | null): CoreContext {
@@ -17,6 +17,6 @@ export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => 
   context.followers = new Followers(context);
   context.nodes = new Nodes(context, localNodeId);
   context.backends = new Backends(context, localNodeId);
-  context.hub = new EventHub(context);
+  context.streams = new LiveStreams(context);
   return context;
 }

@@ -3,6 +3,7 @@
 export { openingsOf } from '../src/config/close-folder.ts';
 export { newId } from '../src/credentials/ids.ts';
 export type { OwnedTables, OwnedViews } from '../src/database/schema.ts';
+export type { OwnedSignals } from '../src/database/signals.ts';
 export { heldItems } from '../src/http/streamed-items.ts';
 export type { BackendAnswer, BackendRequest } from '../src/nodes/call-backend.ts';
 export { nothingListens } from '../src/points.ts';

@@ -1,7 +1,6 @@
 // What the rest of core may use of accounts.
 export { accountNotices } from './account-notices.ts';
 export { findAccount, listAccounts, type NamedAccount, requireAccountOf } from './account-queries.ts';
-export type { AuthorCaller } from './author-caller.ts';
 export { ceremonyRefused } from './ceremony-fault.ts';
 export { type Confirming, confirmed } from './confirm.ts';
 export { countAccounts } from './count-queries.ts';

@@ -39,6 +39,18 @@ test('a committed signal reaches every replica, and settled() waits until it doe
   assert.deepEqual([mine, theirs], [[change], [change]]);
 });
 
+test('who listens for one account hears of that one alone, until it stops listening', async () => {
+  const signalled: object[] = [];
+  const off = here.onAbout('installation-changed', 'accountKey', 'acct-1', (data) => signalled.push(data));
+  await notify(open.database, 'installation-changed', { ...change, accountKey: 'acct-2' });
+  await notify(open.database, 'installation-changed', change);
+  await here.settled(open.pool);
+  off();
+  await notify(open.database, 'installation-changed', change);
+  await here.settled(open.pool);
+  assert.deepEqual(signalled, [change]);
+});
+
 test('a signal of a transaction that is rolled back is never delivered', async () => {
   const signalled = received(here);
   const failed = open.database.transaction().execute(async (trx) => {

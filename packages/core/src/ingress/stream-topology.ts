@@ -1,6 +1,7 @@
 // The topology as a live stream to one Ingress: what it lacks, and then every change as it happens.
 import { refuse, TOPOLOGY_STREAM } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { Wake } from '../events/wake.ts';
 import type { RouteCall } from '../http/handlers.ts';
 import { linesAfter } from '../topology/face.ts';
 import { besideNode } from './ingress-queries.ts';
@@ -27,8 +28,7 @@ export async function streamTopology(parts: TopologyStreamParts, call: Call): Pr
   let end: () => void = () => undefined;
   let ended = false;
   // From here on, the end of the credential ends the stream.
-  const off = context.signals.on('ingress-credential-replaced', (replaced) => {
-    if (replaced.ingressId !== ingressId) return;
+  const off = context.callers.onEnd(caller, () => {
     ended = true;
     end();
   });
@@ -71,30 +71,18 @@ async function pass(
 ): Promise<void> {
   const { signals, stopping } = context;
   const { over } = stream;
-  let changed = true;
-  let wake: () => void = () => undefined;
-  const onChange = () => {
-    changed = true;
-    wake();
-  };
-  const offs = [signals.on('topology-changed', onChange), signals.onReset(onChange)];
+  const wake = new Wake();
+  const offs = [signals.on('topology-changed', wake.wake), signals.onReset(wake.wake)];
   const stop = () => {
     stream.end();
-    wake();
+    wake.wake();
   };
   stopping.addEventListener('abort', stop);
   over.addEventListener('abort', stop);
   if (stopping.aborted) stop();
   let { after } = start;
   try {
-    while (!over.aborted) {
-      if (!changed) {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        continue;
-      }
-      changed = false;
+    for (; !over.aborted; await wake.next()) {
       for await (const line of linesAfter(context, { ...start, after })) {
         await stream.write(line);
         if (over.aborted) return;

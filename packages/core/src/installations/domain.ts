@@ -1,6 +1,7 @@
 // The domain of installed apps. Every account starts with the default ones.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import { emission } from '../events/emission.ts';
 import { abandonedVolumes } from './abandoned-volumes.ts';
 import { installationFiles } from './account-files.ts';
 import { createDefaultInstallations, ensureDefaultInstallations } from './default-installations.ts';
@@ -15,6 +16,10 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
   return {
     handlers: installationRoutes(context),
     callers: { installation: installationCaller(context), frontend: frontendCaller(context) },
+    emits: [
+      emission({ signal: 'installation-changed', event: 'apps', to: ['session'] }),
+      emission({ signal: 'launcher-changed', event: 'apps', to: ['session'] }),
+    ],
     workers: [abandonedVolumes(context), deletingData(context)],
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),

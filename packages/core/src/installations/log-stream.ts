@@ -1,19 +1,12 @@
 // The log of a backend as a live stream to its owner. The node gives a piece when the reader has taken the last one, so
 // a flood waits on the node's disk and nowhere else.
-import { type InstallationId, type LogEvent, type NodeLogPiece, refuse } from '@platform/contract';
-import type { AuthorCaller, SessionCaller } from '../accounts/face.ts';
+import type { InstallationId, LogEvent, NodeLogPiece } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { beginEventStream, EventConnection, type StreamTiming, usualTiming } from '../http/event-connection.ts';
+import { EventConnection } from '../events/event-connection.ts';
+import { lastEventId, openStream } from '../events/open-stream.ts';
 import type { RouteCall } from '../http/handlers.ts';
-import type { Listener } from '../notifications/face.ts';
 import { logList, withWorkload } from './lifecycle.ts';
 import { selectOwn } from './queries.ts';
-
-export interface LogStreamParts {
-  readonly context: CoreContext;
-  /** Default: that of all live streams. */
-  readonly timing?: StreamTiming;
-}
 
 type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 'request' | 'reply' | 'stillAllowed'>;
 
@@ -23,31 +16,20 @@ type Call = Pick<RouteCall<'apps.logs.stream'>, 'caller' | 'params' | 'query' | 
  * @throws RefusalError `not_found` for an app without a backend, `concurrency_limited` beyond `limits.eventStreams`,
  *   `workload_unavailable` when the node does not answer
  */
-export async function streamLogs(parts: LogStreamParts, call: Call): Promise<{ readonly streamed: true }> {
-  const { context, timing = usualTiming } = parts;
-  const { caller, params, query, request, reply, stillAllowed } = call;
+export async function streamLogs(context: CoreContext, call: Call): Promise<{ readonly streamed: true }> {
+  const { caller, params, query, request, reply } = call;
   const { id } = withWorkload(await selectOwn(context.database, caller.accountKey, params.appId));
   const connection = new EventConnection(reply.raw);
-  // Joined before the request to the node: from here on the end of the session ends the stream.
-  const place = context.hub.join(listener(context, caller, { id, appId: params.appId }, connection));
-  reply.raw.once('close', place.leave);
-  try {
-    // It may have ended before that, while the installation was looked up.
-    await stillAllowed();
-    const after = positionOf(request.headers['last-event-id']);
-    const start = after === undefined ? { newest: query.newest } : { after };
-    const pieces = await context.nodes.followLogs(id, start, connection.over);
-    if (connection.ended || context.stopping.aborted) throw refuse('unavailable', undefined, { retryAfter: 2 });
-    beginEventStream(reply);
-    const leftMilliseconds = caller.expiresAt.getTime() - context.clock().getTime();
-    connection.open(timing, { id: null, leftMilliseconds });
-    void pass({ context, connection, id }, pieces);
-  } catch (error) {
-    connection.end();
-    place.leave();
-    throw error;
-  }
-  return { streamed: true };
+  endWithInstallation(context, { accountKey: caller.accountKey, appId: params.appId, id }, connection);
+  return openStream(context, call, {
+    connection,
+    async begin() {
+      const after = lastEventId(request, 15);
+      const start = after === null ? { newest: query.newest } : { after: Number(after) };
+      const pieces = await context.nodes.followLogs(id, start, connection.over);
+      return { id: null, send: () => void pass({ context, connection, id }, pieces) };
+    },
+  });
 }
 
 interface Passage {
@@ -75,31 +57,16 @@ async function pass(
   }
 }
 
-/** A log stream's listener in the event hub: only the end of its caller matters. */
-function listener(
-  context: CoreContext,
-  caller: SessionCaller | AuthorCaller,
-  app: { readonly id: InstallationId; readonly appId: string },
-  { end }: EventConnection,
-): Listener {
-  return {
-    caller,
-    wake: () => undefined,
-    notificationsRead: () => undefined,
-    changed(what) {
-      if (what !== 'apps') return;
-      selectOwn(context.database, caller.accountKey, app.appId).then((own) => {
-        if (own?.id !== app.id) end();
-      }, end);
-    },
-    end,
-  };
-}
-
-/** @throws RefusalError `invalid_request` for a Last-Event-ID that was never sent */
-function positionOf(lastEventId: string | string[] | undefined): number | undefined {
-  if (lastEventId === undefined || lastEventId === '') return undefined;
-  if (typeof lastEventId !== 'string' || !/^\d{1,15}$/.test(lastEventId))
-    throw refuse('invalid_request', 'Last-Event-ID is not the id of an event of this stream.');
-  return Number(lastEventId);
+/** An app that is installed again has another log. */
+function endWithInstallation(
+  { signals, database }: CoreContext,
+  app: { readonly accountKey: string; readonly appId: string; readonly id: InstallationId },
+  { end, over }: EventConnection,
+): void {
+  const off = signals.onAbout('installation-changed', 'installationId', app.id, () => {
+    selectOwn(database, app.accountKey, app.appId).then((own) => {
+      if (own?.id !== app.id) end();
+    }, end);
+  });
+  over.addEventListener('abort', off);
 }

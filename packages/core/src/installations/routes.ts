@@ -70,7 +70,7 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
     'apps.logs.stream': async (call) => {
       const { caller, params } = call;
       if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
-      return streamLogs({ context }, call);
+      return streamLogs(context, call);
     },
     'development.install': async ({ caller, params, body }) => {
       const account = { key: caller.accountKey, name: caller.accountName };

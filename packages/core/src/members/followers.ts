@@ -5,6 +5,7 @@
 import { limits } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { SignalMap } from '../database/signals.ts';
+import { Wake } from '../events/wake.ts';
 import { pendingFollowers, touchFollower, upsertFollower } from './follower-queries.ts';
 
 export type Follows = SignalMap['carried-out']['follows'];
@@ -65,17 +66,17 @@ export class Followers {
     const { database, signals, stopping } = this.#context;
     const silentMilliseconds = SILENT_MILLISECONDS[waited.follows];
     const done = new Set<string>();
-    let wake: () => void = () => undefined;
+    const wake = new Wake();
     // Listening starts before reading, so that a confirmation in between is not missed.
     const off = signals.on('carried-out', ({ follows, followerId, revision }) => {
       if (follows !== waited.follows || BigInt(revision) < waited.revision) return;
       done.add(followerId);
-      wake();
+      wake.wake();
     });
     let over = stopping.aborted;
     const stop = () => {
       over = true;
-      wake();
+      wake.wake();
     };
     const timer = setTimeout(stop, LONGEST_WAIT_MILLISECONDS);
     stopping.addEventListener('abort', stop);
@@ -84,10 +85,8 @@ export class Followers {
       for (;;) {
         pending = pending.filter((id) => !done.has(id));
         if (pending.length === 0 || over) return;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-          if (!signals.connected) setTimeout(resolve, LOOK_MILLISECONDS);
-        });
+        if (!signals.connected) setTimeout(wake.wake, LOOK_MILLISECONDS);
+        await wake.next();
         if (!signals.connected) pending = await pendingFollowers(database, { ...waited, silentMilliseconds });
       }
     } finally {

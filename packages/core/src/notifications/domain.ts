@@ -2,6 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { notificationFiles } from './account-files.ts';
+import { notificationEmissions } from './emissions.ts';
 import { type EventRoute, eventRoutes } from './events.ts';
 import { notificationRetention } from './retention.ts';
 import { type NotificationRoute, notificationRoutes } from './routes.ts';
@@ -16,8 +17,9 @@ export function notificationDomain(
       ...notificationSettingsRoutes(context),
       ...eventRoutes(context),
     },
+    emits: notificationEmissions(context),
     workers: [notificationRetention(context)],
     filesOf: ({ accountKey }) => notificationFiles(context, accountKey),
-    gauges: [{ name: 'platform_core_live_streams', read: () => context.hub.size }],
+    gauges: [{ name: 'platform_core_live_streams', read: () => context.streams.size }],
   };
 }

@@ -1,4 +1,3 @@
 // What the rest of core may use of notifications.
 export { countNotifications } from './count-queries.ts';
-export { EventHub, type Listener } from './event-hub.ts';
 export type { NotificationRow } from './queries.ts';

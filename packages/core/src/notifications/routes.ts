@@ -11,10 +11,10 @@ import { notificationPublisher } from './publish-notification.ts';
 import { listNotifications, notificationOf, type Visibility } from './queries.ts';
 import type { NotificationSettingsRoute } from './settings-routes.ts';
 
-type Reader = SessionCaller | FrontendCaller | InstallationCaller;
+export type NotificationReader = SessionCaller | FrontendCaller | InstallationCaller;
 
 /** The shell sees all of its account, an app the topics of its grant. */
-export function visibilityOf(caller: Reader): Visibility {
+export function visibilityOf(caller: NotificationReader): Visibility {
   const { accountKey } = caller;
   return { accountKey, topics: caller.kind === 'session' ? null : resourcesOf(caller.grants, 'notifications.read') };
 }
@@ -24,7 +24,7 @@ export type NotificationRoute = Exclude<DomainRoute<'notifications'>, EventRoute
 export function notificationRoutes(context: CoreContext): HandlersOf<NotificationRoute> {
   const publish = notificationPublisher(context);
 
-  async function list(caller: Reader, query: RouteQuery<'notifications.list'>) {
+  async function list(caller: NotificationReader, query: RouteQuery<'notifications.list'>) {
     const { topic, unread, limit, cursor } = query;
     const owner = caller.kind === 'session' ? caller.accountKey : caller.installationId;
     const name = `notifications:${owner}:${topic ?? ''}:${unread === 'true'}`;
@@ -37,12 +37,12 @@ export function notificationRoutes(context: CoreContext): HandlersOf<Notificatio
     return { status: 200, body: { items: page.map(notificationOf), nextCursor } };
   }
 
-  async function read(caller: Reader, id: Parameters<typeof markOneRead>[2]) {
+  async function read(caller: NotificationReader, id: Parameters<typeof markOneRead>[2]) {
     const record = await markOneRead(context, visibilityOf(caller), id);
     return { status: 200, body: { notification: notificationOf(record) } };
   }
 
-  async function readAll(caller: Reader) {
+  async function readAll(caller: NotificationReader) {
     return { status: 200, body: { updated: await markAllRead(context, visibilityOf(caller)) } };
   }
 

@@ -4,7 +4,8 @@ import { publicKeyText } from '@platform/link';
 import { appOrigin, endpointHostname } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
-import type { Signals } from '../database/signals.ts';
+import { awaitChange } from '../events/await-change.ts';
+import type { RouteCall } from '../http/handlers.ts';
 import type { NodeCaller } from '../nodes/face.ts';
 import type { Policies, Policy } from '../policy.ts';
 import { type AssignmentRow, selectAssignments, selectIngressLinks } from './queries.ts';
@@ -14,54 +15,26 @@ const LONGEST_WAIT_MILLISECONDS = 25_000;
 
 /**
  * The assignments of a node as soon as their revision differs from `after`, or as they are when the wait ends: after
- * 25 s, when core stops, or when `closed` fires because the client disconnected.
+ * 25 s, when core stops, or when the client disconnected.
  *
  * @throws RefusalError `unauthenticated` when the node got another credential meanwhile
  */
-export async function awaitAssignments(
+export function awaitAssignments(
   context: CoreContext,
-  node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
+  { caller, reply }: Pick<RouteCall<'node.assignments'>, 'caller' | 'reply'>,
   after: string | undefined,
-  closed: AbortSignal,
 ): Promise<Assignments> {
-  const over = new AbortController();
-  const end = () => over.abort();
-  const offReplaced = context.signals.on('node-credential-replaced', (replaced) => {
-    if (replaced.nodeId === node.nodeId) end();
-  });
-  const timer = setTimeout(end, LONGEST_WAIT_MILLISECONDS);
-  for (const signal of [context.stopping, closed]) signal.addEventListener('abort', end);
-  if (context.stopping.aborted || closed.aborted) end();
-  try {
-    for (;;) {
-      // Listening starts before reading, so that a change in between is not slept through.
-      const changed = nextChange(context.signals, over.signal);
+  return awaitChange(context, {
+    // Reading refuses a credential that has ended, in the same statement.
+    call: { caller, reply, stillAllowed: async () => caller },
+    wakeOn: [{ signal: 'assignments-changed' }],
+    longestMilliseconds: LONGEST_WAIT_MILLISECONDS,
+    async read(node) {
       const { credentialHolds, ...current } = await readAssignments(context, node);
-      // It may have ended before anybody listened here.
       if (!credentialHolds) throw refuse('unauthenticated', 'The credential of this node was replaced.');
-      if (current.revision !== after || over.signal.aborted) return current;
-      await changed;
-    }
-  } finally {
-    end();
-    offReplaced();
-    clearTimeout(timer);
-    for (const signal of [context.stopping, closed]) signal.removeEventListener('abort', end);
-  }
-}
-
-function nextChange(signals: Signals, over: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      offChange();
-      offReset();
-      over.removeEventListener('abort', done);
-      resolve();
-    };
-    const offChange = signals.on('assignments-changed', done);
-    const offReset = signals.onReset(done);
-    over.addEventListener('abort', done);
-    if (over.aborted) done();
+      return current;
+    },
+    isNews: ({ revision }) => revision !== after,
   });
 }
 

@@ -12,11 +12,10 @@ export type PlacementRoute = DomainRoute<'placement'>;
 
 export function placementRoutes(context: CoreContext): HandlersOf<PlacementRoute> {
   return {
-    'node.assignments': async ({ caller, query, reply }) => {
-      await context.followers.confirm('assignments', caller.nodeId, query.after);
-      const closed = new AbortController();
-      reply.raw.once('close', () => closed.abort());
-      return { status: 200, body: await awaitAssignments(context, caller, query.after, closed.signal) };
+    'node.assignments': async (call) => {
+      const { after } = call.query;
+      await context.followers.confirm('assignments', call.caller.nodeId, after);
+      return { status: 200, body: await awaitAssignments(context, call, after) };
     },
     'node.starts': async ({ caller, params, body }) => ({
       status: 200,

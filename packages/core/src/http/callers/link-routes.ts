@@ -4,7 +4,7 @@ import { type Refusal, type RouteId, type RouteSpec, refuse, routes } from '@pla
 import { type LinkPeer, linkPeer, publicKeyText } from '@platform/link';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../caller.ts';
-import { pathMatches } from '../path-matches.ts';
+import { pathMatches } from '../server/path-matches.ts';
 import type { AnyScheme } from './scheme.ts';
 
 const JOINS = ['node.join', 'ingress.join'] as const satisfies readonly RouteId[];

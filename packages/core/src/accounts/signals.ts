@@ -1,0 +1,16 @@
+// The signals of this part: what ends or was changed of the credentials of an account.
+import type { OwnedSignals } from '../database/signals.ts';
+
+declare module '../database/signals.ts' {
+  interface SignalMap {
+    /** A session ended (or all of an account, when `sessionId` is null). */
+    'session-ended': { accountKey: string; sessionId: string | null };
+    /** The token of a command line ended. */
+    'author-token-ended': { accountKey: string; tokenId: string };
+  }
+}
+
+export const signals = {
+  'session-ended': {},
+  'author-token-ended': {},
+} satisfies OwnedSignals;

@@ -1,0 +1,108 @@
+// Takes bodies that are too large to be held: each goes to the disk as it arrives, is checked there item by item in a
+// thread, and its items are read back in pieces. How many there are at a time is bounded for each caller and in sum.
+
+import { mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import * as path from 'node:path';
+import { limits, type RouteId, refuse } from '@platform/contract';
+import { receiveBody } from '@platform/http';
+import { Turns } from '../../background/turns.ts';
+import { systemCode } from '../../config/start-error.ts';
+import { linesOf, type StreamedItems } from '../streamed-items.ts';
+import type { BodyPool } from './body-pool.ts';
+
+/** How long one waits for a place: a short time, since each waiter holds a connection. */
+const PATIENCE_MILLISECONDS = 2_000;
+const WAITING = 2;
+/** Older folders belong to a process that was killed. */
+const ABANDONED_MILLISECONDS = 3_600_000;
+
+interface LargeBody {
+  readonly caller: string;
+  readonly limit: number;
+  readonly arriving: (read: () => Promise<void>) => Promise<void>;
+}
+
+export class LargeBodies {
+  readonly #folder: string;
+  readonly #pool: Pick<BodyPool, 'items'>;
+  readonly #turns = new Turns({
+    ofKey: limits.searchBodiesPerInstallation.value,
+    inAll: limits.searchBodies.value,
+    waiting: WAITING,
+    milliseconds: PATIENCE_MILLISECONDS,
+    detail: 'Other large bodies are being read. Wait for one to finish, then send this again.',
+  });
+
+  /** @param directory on a disk with room; other replicas may use it too */
+  constructor(directory: string, pool: Pick<BodyPool, 'items'>) {
+    this.#folder = path.join(directory, 'incoming-bodies');
+    this.#pool = pool;
+  }
+
+  /** Removes what processes left that were killed. */
+  async sweep(now: Date): Promise<void> {
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const file = path.join(this.#folder, name);
+      const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+      if (now.getTime() - mtimeMs > ABANDONED_MILLISECONDS) await rm(file, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Waits for a place of the caller, then reads the body.
+   *
+   * @param caller whose places these are
+   * @param limit bytes of the body
+   * @param arriving runs what takes the body in, as long as it arrives
+   * @throws RefusalError `concurrency_limited`, `payload_too_large`, `unavailable` without room on the disk, or
+   *   `invalid_request`
+   */
+  async receive(
+    request: IncomingMessage,
+    route: RouteId,
+    { caller, limit, arriving }: LargeBody,
+  ): Promise<StreamedItems<unknown>> {
+    const end = await this.#turns.take(caller);
+    let folder: string | undefined;
+    const close = async (): Promise<void> => {
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      end();
+    };
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      folder = await mkdtemp(path.join(this.#folder, 'body-'));
+      const [body, items] = [path.join(folder, 'body.json'), path.join(folder, 'items')];
+      await arriving(() => store(request, body, limit));
+      const keys = await this.#pool.items(route, body, items);
+      await rm(body);
+      return { keys, items: () => linesOf(items), close };
+    } catch (error) {
+      await close();
+      throw isFull(error) ? refuse('unavailable', 'There is no room for the body on this machine.') : error;
+    }
+  }
+}
+
+async function store(request: IncomingMessage, file: string, limit: number): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    let stored: Promise<void> = Promise.resolve();
+    const received = receiveBody(request, { limit, milliseconds: limits.bodySeconds.value * 1_000 }, (chunk) => {
+      stored = handle.writeFile(chunk);
+      return stored;
+    });
+    // The file is closed only when nothing is written to it any more.
+    const [arrival] = await Promise.allSettled([received]);
+    const [storing] = await Promise.allSettled([stored]);
+    for (const step of [arrival, storing]) if (step.status === 'rejected') throw step.reason;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Of this thread, or of the one that checks, of whose errors only the message is known. */
+function isFull(error: unknown): boolean {
+  const code = systemCode(error) ?? (error instanceof Error ? /^E[A-Z]+(?=:)/.exec(error.message)?.[0] : undefined);
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}

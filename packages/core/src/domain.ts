@@ -1,5 +1,6 @@
 // What a domain of core is to the rest of it. Adding one is its folder and one line in domains.ts.
 import type { coreMetrics, RouteId } from '@platform/contract';
+import type { JobKind } from './background/jobs.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
 import type { Hooks } from './lifecycle.ts';
 
@@ -11,6 +12,8 @@ export interface Domain<Id extends RouteId> extends Hooks {
   reloaded?(): Promise<void>;
   /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
   readonly workers?: readonly Worker[];
+  /** What goes on after the request that began it. Worked on by workers of core's own, after those of the domain. */
+  readonly jobs?: readonly JobKind<string>[];
   readonly gauges?: readonly Gauge[];
 }
 

@@ -1,7 +1,7 @@
 // The domain of installed apps. Every account starts with the default ones.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { abandonedVolumes } from './abandoned-volumes.ts';
+import { deletingVolumes } from './abandoned-volumes.ts';
 import { installationFiles } from './account-files.ts';
 import { createDefaultInstallations, ensureDefaultInstallations } from './default-installations.ts';
 import { deletingData } from './delete-data.ts';
@@ -12,7 +12,7 @@ import { type InstallationRoute, installationRoutes } from './routes.ts';
 export function installationDomain(context: CoreContext): Domain<InstallationRoute> {
   return {
     handlers: installationRoutes(context),
-    workers: [abandonedVolumes(context), deletingData(context)],
+    jobs: [deletingVolumes(context), deletingData(context)],
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),
     filesOf: ({ accountKey }) => installationFiles(context, accountKey),

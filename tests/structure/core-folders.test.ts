@@ -11,7 +11,7 @@ const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
 /** What every domain stands on. */
 const FOUNDATION = [
-  ...['background', 'config', 'credentials', 'database', 'events', 'grants', 'http', 'members'],
+  ...['background', 'blobs', 'config', 'credentials', 'database', 'events', 'grants', 'http', 'members'],
   ...[
     'account-files.ts',
     'context.ts',

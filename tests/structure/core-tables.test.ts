@@ -77,6 +77,8 @@ interface Use {
 const WRITES = /\b(INSERT INTO|UPDATE|DELETE FROM|TRUNCATE|LOCK TABLE)\s+(\w+)/g;
 const READS = /\.(?:selectFrom|\w*[jJ]oin)\(\s*'(\w+)/g;
 const BUILDS = /\.(insertInto|updateTable|deleteFrom)\(\s*'(\w+)'\s*\)/g;
+/** Of the jobs of its domain: background/job-queries.ts changes its rows. */
+const JOBS = /\bnew JobTable(?:<\w+>)?\(\s*'(\w+)'/g;
 
 /**
  * What the statements of a source text do to tables. Every word in a string that is the name of one counts, but for names of
@@ -100,7 +102,8 @@ function usesIn(source: string, tables: ReadonlySet<string>): Use[] {
     const rest = source.slice(source.indexOf(call) + call.length);
     return { table, sets: verb === 'updateTable' ? membersSet(rest) : 'all' };
   });
-  return [...reads, ...writes, ...built].filter(({ table }) => tables.has(table));
+  const jobs = [...source.matchAll(JOBS)].map(([, table = '']): Use => ({ table, sets: 'all' }));
+  return [...reads, ...writes, ...built, ...jobs].filter(({ table }) => tables.has(table));
 }
 
 /** Columns between SET and whatever ends the list of them. */
@@ -199,7 +202,7 @@ test('a domain has its SQL in queries.ts and *-queries.ts alone', () => {
   const tables = owners().map(([table]) => table);
   const named = [...tables, ...[...shown.values()].flatMap(Object.keys)];
   const statement = new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\\s+(?:${named.join('|')})\\b`);
-  const builder = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|(?:inner|left)Join)\(/;
+  const builder = /\.(?:selectFrom|insertInto|updateTable|deleteFrom|(?:inner|left)Join)\(|\bnew JobTable\b/;
   const elsewhere = sources.filter(
     ({ file, domain, source }) =>
       globSync(`${domain}/domain.ts`, { cwd: SOURCE }).length > 0 &&
@@ -221,11 +224,12 @@ test('what is read of a source text is what its statements do', () => {
     "db.updateTable('nodes').set((expression) => ({ h: 1, i: expression('i') })).where('j', '=', 2);",
     "db.deleteFrom('apps').execute();",
     "if ('accounts' in touched) db.selectFrom('apps as a').innerJoin('nodes', 'nodes.id', 'a.node');",
+    "const three = new JobTable<NodeId>('nodes', 'id');",
   ].join('\n');
   const uses = usesIn(source, tables);
   assert.deepEqual(
     uses.filter(({ sets }) => sets === null).map(({ table }) => table),
-    ['nodes', 'apps', 'apps', 'nodes'],
+    ['nodes', 'apps', 'apps', 'nodes', 'nodes'],
   );
   assert.deepEqual(
     uses.filter(({ sets }) => sets !== null).map(({ table, sets }) => [table, sets]),
@@ -233,6 +237,7 @@ test('what is read of a source text is what its statements do', () => {
       ['nodes', ['a', 'e']],
       ['nodes', ['h', 'i']],
       ['apps', 'all'],
+      ['nodes', 'all'],
     ],
   );
 });

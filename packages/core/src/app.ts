@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
 import { findForbiddenMaterial } from './accounts/face.ts';
+import { jobWorker } from './background/jobs.ts';
 import type { CoreConfig } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
@@ -212,7 +213,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       ? null
       : await listenForNodes(context, server.server, linkListen, (key) => isIngressKey(database, key));
   if (link !== null) parts.defer(() => link.close());
-  for (const worker of domains.flatMap(({ workers = [] }) => workers)) {
+  for (const worker of domains.flatMap(({ workers = [], jobs = [] }) => [
+    ...workers,
+    ...jobs.map((kind) => jobWorker(context, kind)),
+  ])) {
     parts.defer(() => worker.stop());
     worker.start();
   }

@@ -1,5 +1,6 @@
 // What a domain of core is to the rest of it. Adding one is its folder, its file in the contract, and its lines in domains.ts.
 import type { CallerKind, coreMetrics, RouteId } from '@platform/contract';
+import type { JobKind } from './background/jobs.ts';
 import type { Emission } from './events/emission.ts';
 import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
@@ -20,6 +21,8 @@ export interface DomainParts<Id extends RouteId> extends Hooks {
   readonly emits?: readonly Emission[];
   /** Background work. Started in the order of the domains once core answers, stopped in the reverse order. */
   readonly workers?: readonly Worker[];
+  /** What goes on after the request that began it. Worked on by workers of core's own, after those of the domain. */
+  readonly jobs?: readonly JobKind<string>[];
   /** Its members of what an installation may do on its node (policy.ts). */
   readonly policy?: PolicyPart;
   readonly gauges?: readonly Gauge[];

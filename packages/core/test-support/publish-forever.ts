@@ -1,5 +1,4 @@
 // A program for src/catalog/crash.test.ts: publishes versions, prints each that is acknowledged, and is killed.
-import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { limits } from '@platform/contract';
@@ -41,7 +40,6 @@ async function main(url: string, packagesDirectory: string, round: string): Prom
     database,
     pool,
     clock: () => new Date(),
-    random: randomBytes,
   };
   for (let index = 0; ; index += 1) {
     const version = `${round}.${index}.0`;

@@ -1,9 +1,8 @@
 // What the catalog adds to an export: the packages that the account published, as they were uploaded.
-import { createReadStream } from 'node:fs';
 import type { AccountFile } from '../account-files.ts';
 import { everyRow } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
-import { packageFile } from './package-file.ts';
+import { packageBlobs } from './package-file.ts';
 import { listOwnPackages, type OwnPackage } from './queries.ts';
 
 const PAGE = 100;
@@ -13,7 +12,7 @@ export async function* packageFiles(context: CoreContext, accountKey: string): A
     listOwnPackages(context.database, accountKey, { after: last ?? { appId: '', version: '' }, limit: PAGE }),
   );
   for await (const { appId, version, hash, bytes } of packages) {
-    const open = () => createReadStream(packageFile(context, hash), { end: Math.max(0, bytes - 1) });
+    const open = () => packageBlobs(context).open(hash, bytes);
     yield { path: `published/${appId}/${version}.tgz`, content: { bytes, open } };
   }
 }

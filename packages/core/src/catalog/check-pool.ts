@@ -4,10 +4,11 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { limits, RefusalError, refuse } from '@platform/contract';
 import { OverBudgetError, ThreadPool } from '../background/thread-pool.ts';
 import { TimeBudget } from '../background/time-budget.ts';
+import { bytesOf } from '../blobs/guard-upload.ts';
 import { systemCode } from '../config/start-error.ts';
 import type { Worker } from '../domain.ts';
 import type { CheckJob, CheckOutcome, UploadPiece } from './check-thread.ts';
-import { bytesOf, type VerifyPackage } from './verify-package.ts';
+import type { VerifyPackage } from './verify-package.ts';
 
 /** For one package, without the time in which its upload is waited for. */
 const MILLISECONDS = 300_000;

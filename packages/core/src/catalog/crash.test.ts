@@ -2,7 +2,7 @@
 // outlives the next start.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,8 @@ import { testDatabase } from '../../../../tests/support/postgres.ts';
 import { frontendFiles } from '../../test-support/publish-forever.ts';
 import { migrate } from '../database/migrate.ts';
 import { openDatabase } from '../database/open-database.ts';
-import { sweepPackages } from './package-store.ts';
+import { packageBlobs } from './package-file.ts';
 import { findPublishedHashes } from './queries.ts';
-import { unlessUploading } from './upload-lock.ts';
 
 const KILLS = 25;
 const program = new URL('../../test-support/publish-forever.ts', import.meta.url).pathname;
@@ -52,7 +51,7 @@ test(`${KILLS} kills in the middle of publishing lose nothing that was acknowled
   t.after(() => fs.rmSync(directory, { recursive: true, force: true }));
   const { pool, database: db, close } = openDatabase({ url: database.url, onError: () => undefined });
   t.after(close);
-  const context = { config: { packagesDirectory: directory } };
+  const blobs = packageBlobs({ config: { packagesDirectory: directory } });
   const acknowledged = new Set<string>();
   for (let round = 0; round < KILLS; round += 1) {
     const running = await publishing(t, { url: database.url, directory, round, count: 1 + (round % 3) });
@@ -61,7 +60,7 @@ test(`${KILLS} kills in the middle of publishing lose nothing that was acknowled
     await once(running.child, 'close');
     for (const version of running.acknowledged) acknowledged.add(version);
     await connectionsGone(database.url);
-    await unlessUploading(pool, () => sweepPackages(context, (hashes) => findPublishedHashes(db, hashes)));
+    await blobs.sweep(pool, (hashes) => findPublishedHashes(db, hashes));
     await assertWhole(pool, directory, acknowledged);
   }
 });
@@ -97,14 +96,3 @@ async function assertWhole(pool: pg.Pool, directory: string, acknowledged: Reado
     }
   }
 }
-
-test('a sweep removes scratch and unpublished packages, and nothing else', async (t) => {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), 'platform-crash-'));
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  fs.mkdirSync(path.join(folder, 'incoming', 'left'), { recursive: true });
-  fs.writeFileSync(path.join(folder, `${'a'.repeat(64)}.tgz`), randomBytes(100));
-  fs.writeFileSync(path.join(folder, 'README'), 'not ours');
-  const context = { config: { packagesDirectory: folder } };
-  await sweepPackages(context, async () => new Set());
-  assert.deepEqual(fs.readdirSync(folder), ['README'], 'what is not ours stays');
-});

@@ -2,6 +2,7 @@
 // when all of it is on the disk.
 import { mkdir, open } from 'node:fs/promises';
 import * as path from 'node:path';
+import { syncFolder } from '../blobs/sync-folder.ts';
 
 /** Files whose fsync may be under way at the same time: journals commit them together. */
 const SYNCS = 16;
@@ -56,16 +57,6 @@ export class FrontendWriter {
       })
       .finally(() => this.#syncing.delete(running));
     this.#syncing.add(running);
-  }
-}
-
-/** Makes the names in a folder durable. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -1,16 +1,19 @@
 // Publishes a package: receives and verifies it, then in one transaction claims the app, adds the version, and puts
 // the files in their place.
+import * as path from 'node:path';
 import type { Readable } from 'node:stream';
 import { limits, type Manifest, refuse } from '@platform/contract';
+import { guardUpload } from '../blobs/guard-upload.ts';
+import { hasNoRoom } from '../blobs/scratch.ts';
 import type { CoreConfig } from '../config/config.ts';
+import { isDiskFull } from '../config/disk-space.ts';
 import { systemCode } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { diskLeft, diskQuota, requireAccountDisk } from '../disk/face.ts';
-import { diskFull, guardUpload, requireDiskSpace } from './guard-upload.ts';
 import { newestVersion } from './newest-version.ts';
 import { packageFault } from './package-fault.ts';
-import { placePackage, withScratch } from './package-store.ts';
+import { packageBlobs } from './package-file.ts';
 import { isPlatformAppId } from './platform-app-ids.ts';
 import {
   type AppOwner,
@@ -21,7 +24,6 @@ import {
   setNewest,
   versionExists,
 } from './queries.ts';
-import { whileUploading } from './upload-lock.ts';
 import {
   type ExpectedPackage,
   type PackageScratch,
@@ -31,7 +33,7 @@ import {
 } from './verify-package.ts';
 import { countPublished, findWithdrawn } from './withdraw-queries.ts';
 
-export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random'> & {
+export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock'> & {
   readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
   /** Default: in this thread, as where no requests wait for it. */
   readonly verify?: VerifyPackage;
@@ -79,9 +81,9 @@ export async function publishPackage(context: PublishContext, request: PublishRe
   const left = await diskLeft(context, publisher);
   const exceeded = () => diskQuota(context.config, { left, needed: `Version ${version} of ${appId} does not fit` });
   if ((request.size ?? 1) > left) throw exceeded();
-  requireDiskSpace(packagesDirectory);
+  if (isDiskFull(packagesDirectory)) throw diskFull();
   return await inScratch(context, async (scratch) => {
-    const upload = guardUpload(request.source, packagesDirectory, { most: left, exceeded });
+    const upload = guardUpload(request.source, packagesDirectory, { most: left, exceeded, diskFull });
     const expected = { identity: { appId, version }, system: false } as const;
     const verified = await receive(context, { source: upload.source, scratch, expected })
       .catch((error: unknown) => {
@@ -108,7 +110,7 @@ export async function publishSystemPackage(context: PublishContext, source: Read
 export async function restorePackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
   return await inScratch(context, async (scratch) => {
     const verified = await receive(context, { source, scratch, expected: { system: true } });
-    await placePackage(context, scratch, verified.hash);
+    await place(context, scratch, verified.hash);
     return answerOf(verified);
   });
 }
@@ -117,7 +119,20 @@ function inScratch<Result>(
   context: PublishContext,
   work: (scratch: PackageScratch) => Promise<Result>,
 ): Promise<Result> {
-  return whileUploading(context.pool, () => withScratch(context, work));
+  return packageBlobs(context).receive(context.pool, (folder) =>
+    work({ blob: path.join(folder, 'package.tgz'), unpacked: path.join(folder, 'unpacked') }),
+  );
+}
+
+function place(context: PublishContext, { blob, unpacked }: PackageScratch, hash: string): Promise<void> {
+  return packageBlobs(context).keep({ hash, file: blob, unpacked });
+}
+
+function diskFull() {
+  return refuse(
+    'unavailable',
+    'The disk of the platform is full, so nothing can be published. Its operator has to make space.',
+  );
 }
 
 function answerOf({ hash, size, manifest }: VerifiedPackage): PublishedPackage {
@@ -137,8 +152,8 @@ async function receive(
   try {
     return await verify(source, scratch, expected);
   } catch (error) {
+    if (hasNoRoom(error)) throw diskFull();
     const code = systemCode(error);
-    if (code === 'ENOSPC' || code === 'EDQUOT') throw diskFull();
     if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE')
       throw packageFault('The upload ended before the package was complete.');
     throw error;
@@ -167,7 +182,7 @@ async function commit(
     const versions = await listVersions(trx, manifest.id);
     await setNewest(trx, manifest.id, newestVersion(versions));
     // Last before the commit: when it fails nothing is published, and when the process dies here the start sweeps.
-    await placePackage(context, scratch, hash);
+    await place(context, scratch, hash);
   });
 }
 

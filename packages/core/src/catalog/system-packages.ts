@@ -4,11 +4,9 @@ import { createReadStream, existsSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RefusalError } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { packageFile } from './package-file.ts';
-import { sweepPackages } from './package-store.ts';
+import { packageBlobs, packageFile } from './package-file.ts';
 import { type PublishedPackage, publishSystemPackage, restorePackage } from './publish-package.ts';
 import { findPublishedHashes } from './queries.ts';
-import { unlessUploading } from './upload-lock.ts';
 
 /**
  * Clears what a crash left in the packages folder and publishes those of `files` that are not published yet.
@@ -22,9 +20,7 @@ export async function ensureSystemPackages(
   context: CoreContext,
   files: readonly { readonly path: string }[],
 ): Promise<string[]> {
-  await unlessUploading(context.pool, () =>
-    sweepPackages(context, (hashes) => findPublishedHashes(context.database, hashes)),
-  );
+  await packageBlobs(context).sweep(context.pool, (hashes) => findPublishedHashes(context.database, hashes));
   const hashed = await Promise.all(files.map(async (file) => ({ ...file, hash: await hashFile(file.path) })));
   const published = await findPublishedHashes(
     context.database,

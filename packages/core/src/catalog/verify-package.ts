@@ -1,7 +1,6 @@
 // Receives an uploaded package: stores its bytes in a scratch folder while it checks them, in one pass and with
 // bounded memory, and unpacks the frontend beside them. Nothing of it is visible until it is published.
-import { createHash } from 'node:crypto';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
 import {
@@ -18,8 +17,11 @@ import {
   refuse,
   sizeText,
 } from '@platform/contract';
+import { bytesOf } from '../blobs/guard-upload.ts';
+import { storeStream } from '../blobs/store-stream.ts';
+import { syncFolder } from '../blobs/sync-folder.ts';
 import { checkPictures } from './check-pictures.ts';
-import { FrontendWriter, syncFolder } from './frontend-writer.ts';
+import { FrontendWriter } from './frontend-writer.ts';
 import { inflatePackage } from './inflate-package.ts';
 import { packageFault, quoted } from './package-fault.ts';
 import { PackageNames } from './package-names.ts';
@@ -66,11 +68,6 @@ export function verifyPackage(
   return verifyBytes(bytesOf(source), scratch, expected);
 }
 
-/** The upload, chunk by chunk; a reader that stops early does not destroy the stream. */
-export function bytesOf(source: Readable): AsyncIterableIterator<Buffer> {
-  return source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
-}
-
 /** The same for an upload that comes from elsewhere. */
 export async function verifyBytes(
   source: AsyncIterable<Buffer>,
@@ -81,14 +78,18 @@ export async function verifyBytes(
   await mkdir(scratch.unpacked, { mode: 0o700 });
   const contents = new Contents(frontend);
   let unpackedBytes = 0;
-  const blob = await storeWhile(source, scratch.blob, async (bytes) => {
-    try {
-      unpackedBytes = await inflatePackage(bytes, async (unpacked) => {
-        for await (const entry of readTarEntries(unpacked)) await contents.take(entry);
-      });
-    } finally {
-      await frontend.finish();
-    }
+  const blob = await storeStream(source, scratch.blob, {
+    limit: limits.packagePacked.value,
+    exceeded: () => refuse('payload_too_large', `A package may have at most ${sizeText(limits.packagePacked.value)}.`),
+    async consume(bytes) {
+      try {
+        unpackedBytes = await inflatePackage(bytes, async (unpacked) => {
+          for await (const entry of readTarEntries(unpacked)) await contents.take(entry);
+        });
+      } finally {
+        await frontend.finish();
+      }
+    },
   });
   const manifest = parseManifest(contents.manifest);
   const processor = checkManifest(manifest, contents, expected);
@@ -99,34 +100,6 @@ export async function verifyBytes(
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
   return { ...blob, unpacked: unpackedBytes, manifest };
-}
-
-/** Writes, hashes and counts what `consume` pulls, and what is left when it has seen enough. */
-async function storeWhile(
-  source: AsyncIterable<Buffer>,
-  file: string,
-  consume: (bytes: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<{ hash: string; size: number }> {
-  const hash = createHash('sha256');
-  let size = 0;
-  const handle = await open(file, 'wx', 0o600);
-  async function* store(): AsyncGenerator<Buffer> {
-    for await (const chunk of source) {
-      size += chunk.length;
-      if (size > limits.packagePacked.value)
-        throw refuse('payload_too_large', `A package may have at most ${sizeText(limits.packagePacked.value)}.`);
-      hash.update(chunk);
-      await handle.writeFile(chunk);
-      yield chunk;
-    }
-  }
-  try {
-    await consume(store());
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return { hash: hash.digest('hex'), size };
 }
 
 /**

@@ -1,10 +1,9 @@
 // Takes a version out of the catalog that nobody uses: its publisher does, the operator, and `platform dev`
 // with what was published only to try something.
-import { rm } from 'node:fs/promises';
 import { refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { newestVersion } from './newest-version.ts';
-import { packageFile, unpackedFolder } from './package-file.ts';
+import { packageBlobs } from './package-file.ts';
 import { findOwner, findPublishedHashes, listVersions, lockApp, setNewest } from './queries.ts';
 import {
   deleteUnusedBlob,
@@ -107,7 +106,6 @@ async function removeFiles(context: CoreContext, appId: string, hash: string): P
     await lockApp(trx, appId);
     if ((await findPublishedHashes(trx, [hash])).has(hash)) return;
     // A package holds its own id and version, so nothing else in the catalog has these bytes.
-    await rm(packageFile(context, hash), { force: true });
-    await rm(unpackedFolder(context, hash), { recursive: true, force: true });
+    await packageBlobs(context).remove(hash);
   });
 }

@@ -1,7 +1,10 @@
 // All SQL of volumes whose installations are gone.
 import type { InstallationId } from '@platform/contract';
 import { sql } from 'kysely';
+import { JobTable } from '../background/job-queries.ts';
 import type { Executor } from '../database/schema.ts';
+
+export const abandonedVolumes = new JobTable<InstallationId>('abandoned_volumes', 'installation_id');
 
 /** All volumes of an account, before its installations are deleted. */
 export async function insertAbandonedVolumes(trx: Executor, accountKey: string, now: Date): Promise<void> {
@@ -12,41 +15,11 @@ export async function insertAbandonedVolumes(trx: Executor, accountKey: string, 
   );
 }
 
-export interface AbandonedVolume {
-  readonly id: InstallationId;
-  /** A node that reaches it: the one on which it lies, or another one with its shared store. `null`: none does. */
-  readonly nodeId: string | null;
-  readonly attempts: number;
-}
-
-/** Takes volumes whose deletion is due, until `until`. */
-export async function claimAbandonedVolumes(
-  db: Executor,
-  { now, until, atMost }: { readonly now: Date; readonly until: Date; readonly atMost: number },
-): Promise<AbandonedVolume[]> {
-  const { rows } = await sql<AbandonedVolume>`
-    UPDATE abandoned_volumes v SET due_at = ${until}, attempts = attempts + 1
-     WHERE installation_id IN (
-       SELECT installation_id FROM abandoned_volumes WHERE due_at <= ${now}
-        ORDER BY due_at LIMIT ${atMost} FOR UPDATE SKIP LOCKED)
-    RETURNING installation_id AS id, attempts,
-      (SELECT n.id FROM known_nodes n WHERE n.id = v.node_id OR n.shared_store = v.volume_store
-        ORDER BY n.lost_at IS NOT NULL, n.id <> v.node_id LIMIT 1) AS "nodeId"`.execute(db);
-  return rows;
-}
-
-export async function nextAbandonedVolume(db: Executor): Promise<Date | null> {
-  const row = await db
-    .selectFrom('abandoned_volumes')
-    .select(({ fn }) => fn.min('due_at').as('at'))
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
-
-export async function postponeAbandonedVolume(db: Executor, id: InstallationId, dueAt: Date): Promise<void> {
-  await db.updateTable('abandoned_volumes').set({ due_at: dueAt }).where('installation_id', '=', id).execute();
-}
-
-export async function forgetAbandonedVolume(db: Executor, id: InstallationId): Promise<void> {
-  await db.deleteFrom('abandoned_volumes').where('installation_id', '=', id).execute();
+/** A node that reaches the volume: the one on which it lies, or another one with its shared store. `null`: none does. */
+export async function findNodeOfVolume(db: Executor, id: InstallationId): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT n.id FROM abandoned_volumes v JOIN known_nodes n ON n.id = v.node_id OR n.shared_store = v.volume_store
+     WHERE v.installation_id = ${id}
+     ORDER BY n.lost_at IS NOT NULL, n.id <> v.node_id LIMIT 1`.execute(db);
+  return rows[0]?.id ?? null;
 }

@@ -1,39 +1,31 @@
 // Deletes the volumes of deleted accounts on their nodes, however long one of these is away.
-import { RefusalError } from '@platform/contract';
-import { backOff, LeasedWorker } from '../background/leased-worker.ts';
+import { type InstallationId, RefusalError } from '@platform/contract';
+import type { JobKind } from '../background/jobs.ts';
 import type { CoreContext } from '../context.ts';
-import {
-  type AbandonedVolume,
-  claimAbandonedVolumes,
-  forgetAbandonedVolume,
-  nextAbandonedVolume,
-  postponeAbandonedVolume,
-} from './abandoned-queries.ts';
+import { abandonedVolumes, findNodeOfVolume } from './abandoned-queries.ts';
 
 /** Longer than a node may take to answer. */
 const LEASE_MILLISECONDS = 60_000;
-/** A node that still ends the app refuses, and does not for long. */
-const RETRY = { first: 1_000, longest: 600_000 };
 
-export function abandonedVolumes(context: CoreContext): LeasedWorker<AbandonedVolume> {
-  const { database, clock } = context;
-  return new LeasedWorker(context, {
+export function deletingVolumes({ database, nodes }: CoreContext): JobKind<InstallationId> {
+  return {
     name: 'volumes of deleted accounts',
+    jobs: abandonedVolumes,
     wakeOn: 'data-abandoned',
     slots: 4,
     leaseMilliseconds: LEASE_MILLISECONDS,
-    claim: ({ now, until }, atMost) => claimAbandonedVolumes(database, { now, until, atMost }),
-    async run({ id, nodeId, attempts }) {
+    async run({ id }) {
+      const nodeId = await findNodeOfVolume(database, id);
+      // A node that was removed from the platform took its volumes along.
+      if (nodeId === null) return 'done';
       try {
-        // A node that was removed from the platform took its volumes along.
-        if (nodeId !== null) await context.nodes.deleteAbandonedVolume(id, nodeId);
-        await forgetAbandonedVolume(database, id);
+        await nodes.deleteAbandonedVolume(id, nodeId);
+        return 'done';
       } catch (error) {
+        // It does not answer, or still ends the app.
         if (!(error instanceof RefusalError)) throw error;
-        const wait = backOff(context, attempts - 1, RETRY);
-        await postponeAbandonedVolume(database, id, new Date(clock().getTime() + wait));
+        return 'failed';
       }
     },
-    nextDue: () => nextAbandonedVolume(database),
-  });
+  };
 }

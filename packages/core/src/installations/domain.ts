@@ -2,7 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { emission } from '../events/emission.ts';
-import { abandonedVolumes } from './abandoned-volumes.ts';
+import { deletingVolumes } from './abandoned-volumes.ts';
 import { installationFiles } from './account-files.ts';
 import { createDefaultInstallations, ensureDefaultInstallations } from './default-installations.ts';
 import { deletingData } from './delete-data.ts';
@@ -20,7 +20,7 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
       emission({ signal: 'installation-changed', event: 'apps', to: ['session'] }),
       emission({ signal: 'launcher-changed', event: 'apps', to: ['session'] }),
     ],
-    workers: [abandonedVolumes(context), deletingData(context)],
+    jobs: [deletingVolumes(context), deletingData(context)],
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),
     filesOf: ({ accountKey }) => installationFiles(context, accountKey),

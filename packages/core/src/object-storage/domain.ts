@@ -3,7 +3,7 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { abandonedObjects } from './abandoned-objects.ts';
+import { deletingObjects } from './abandoned-objects.ts';
 import { objectStoragePolicy } from './policy.ts';
 import { insertAbandonedObjects } from './queries.ts';
 import { storeOf } from './store-access.ts';
@@ -13,7 +13,7 @@ export function objectStorageDomain(context: CoreContext): Domain<DomainRoute<'o
     handlers: {
       'gateway.objectStorage': async ({ caller }) => ({ status: 200, body: await storeOf(context, caller) }),
     },
-    workers: [abandonedObjects(context)],
+    jobs: [deletingObjects(context)],
     policy: objectStoragePolicy(context),
     accountDeleted: (trx, accountKey) => insertAbandonedObjects(trx, accountKey, context.clock()),
   };

@@ -1,8 +1,11 @@
 // All SQL of raw object storage.
 import type { InstallationId } from '@platform/contract';
 import { sql } from 'kysely';
+import { JobTable } from '../background/job-queries.ts';
 import type { Executor } from '../database/schema.ts';
 import type { Entitlement } from './offers-storage.ts';
+
+export const abandonedObjects = new JobTable<InstallationId>('abandoned_objects', 'installation_id');
 
 /** `undefined` when it is not installed, or runs nowhere. */
 export function selectEntitlement(db: Executor, installationId: InstallationId): Promise<Entitlement | undefined> {
@@ -45,47 +48,12 @@ export async function insertAbandonedObjects(trx: Executor, accountKey: string, 
      WHERE i.account_key = ${accountKey}`.execute(trx);
 }
 
-export interface AbandonedObjects {
-  readonly id: InstallationId;
-  readonly attempts: number;
-  readonly abandonedAt: Date;
-}
-
-/** Takes those whose deletion is due, until `until`. */
-export async function claimAbandonedObjects(
-  db: Executor,
-  { now, until, atMost }: { readonly now: Date; readonly until: Date; readonly atMost: number },
-): Promise<AbandonedObjects[]> {
-  const { rows } = await sql<AbandonedObjects>`
-    UPDATE abandoned_objects SET due_at = ${until}, attempts = attempts + 1
-     WHERE installation_id IN (
-       SELECT installation_id FROM abandoned_objects WHERE due_at <= ${now}
-        ORDER BY due_at LIMIT ${atMost} FOR UPDATE SKIP LOCKED)
-    RETURNING installation_id AS id, attempts, abandoned_at AS "abandonedAt"`.execute(db);
-  return rows;
-}
-
-export async function nextAbandonedObjects(db: Executor): Promise<Date | null> {
+/** When the account was deleted. `undefined` when they are deleted already. */
+export async function selectAbandonedAt(db: Executor, id: InstallationId): Promise<Date | undefined> {
   const row = await db
     .selectFrom('abandoned_objects')
-    .select(({ fn }) => fn.min('due_at').as('at'))
-    .executeTakeFirst();
-  return row?.at ?? null;
-}
-
-/** `attempts` counts failures in a row. */
-export async function postponeAbandonedObjects(
-  db: Executor,
-  id: InstallationId,
-  to: { readonly dueAt: Date; readonly attempts: number },
-): Promise<void> {
-  await db
-    .updateTable('abandoned_objects')
-    .set({ due_at: to.dueAt, attempts: to.attempts })
+    .select('abandoned_at')
     .where('installation_id', '=', id)
-    .execute();
-}
-
-export async function forgetAbandonedObjects(db: Executor, id: InstallationId): Promise<void> {
-  await db.deleteFrom('abandoned_objects').where('installation_id', '=', id).execute();
+    .executeTakeFirst();
+  return row?.abandoned_at;
 }

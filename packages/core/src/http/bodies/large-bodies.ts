@@ -1,13 +1,13 @@
 // Takes bodies that are too large to be held: each goes to the disk as it arrives, is checked there item by item in a
 // thread, and its items are read back in pieces. How many there are at a time is bounded for each caller and in sum.
 
-import { mkdir, mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import * as path from 'node:path';
 import { limits, type RouteId, refuse } from '@platform/contract';
 import { receiveBody } from '@platform/http';
 import { Turns } from '../../background/turns.ts';
-import { systemCode } from '../../config/start-error.ts';
+import { hasNoRoom, openScratch, type Scratch } from '../../blobs/scratch.ts';
 import { linesOf, type StreamedItems } from '../streamed-items.ts';
 import type { BodyPool } from './body-pool.ts';
 
@@ -64,14 +64,14 @@ export class LargeBodies {
     { caller, limit, arriving }: LargeBody,
   ): Promise<StreamedItems<unknown>> {
     const end = await this.#turns.take(caller);
-    let folder: string | undefined;
+    let scratch: Scratch | undefined;
     const close = async (): Promise<void> => {
-      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+      await scratch?.close();
       end();
     };
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      folder = await mkdtemp(path.join(this.#folder, 'body-'));
+      scratch = await openScratch(this.#folder);
+      const { folder } = scratch;
       const [body, items] = [path.join(folder, 'body.json'), path.join(folder, 'items')];
       await arriving(() => store(request, body, limit));
       const keys = await this.#pool.items(route, body, items);
@@ -103,6 +103,5 @@ async function store(request: IncomingMessage, file: string, limit: number): Pro
 
 /** Of this thread, or of the one that checks, of whose errors only the message is known. */
 function isFull(error: unknown): boolean {
-  const code = systemCode(error) ?? (error instanceof Error ? /^E[A-Z]+(?=:)/.exec(error.message)?.[0] : undefined);
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  return hasNoRoom(error) || (error instanceof Error && /^(?:ENOSPC|EDQUOT):/.test(error.message));
 }

@@ -1,9 +1,8 @@
 // Watches an upload while it is received: it stops before it takes the disk's reserve, and when it is more than its
-// account may still publish.
+// sender may still store.
 import { Readable } from 'node:stream';
-import { type RefusalError, refuse } from '@platform/contract';
+import type { RefusalError } from '@platform/contract';
 import { isDiskFull } from '../config/disk-space.ts';
-import { bytesOf } from './verify-package.ts';
 
 export interface GuardedUpload {
   /** The upload; it breaks off with the code `EDQUOT` once there is a refusal. */
@@ -12,16 +11,17 @@ export interface GuardedUpload {
   readonly refusal: () => RefusalError | undefined;
 }
 
-/** @throws RefusalError `unavailable` */
-export function requireDiskSpace(folder: string): void {
-  if (isDiskFull(folder)) throw diskFull();
+export interface UploadGuard {
+  /** Bytes; `exceeded` is the refusal of more. */
+  readonly most: number;
+  readonly exceeded: () => RefusalError;
+  /** The refusal when the disk has only its reserve left. */
+  readonly diskFull: () => RefusalError;
 }
 
-export function diskFull(): RefusalError {
-  return refuse(
-    'unavailable',
-    'The disk of the platform is full, so nothing can be published. Its operator has to make space.',
-  );
+/** The upload, chunk by chunk; a reader that stops early does not destroy the stream. */
+export function bytesOf(source: Readable): AsyncIterableIterator<Buffer> {
+  return source.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
 }
 
 /**
@@ -29,12 +29,11 @@ export function diskFull(): RefusalError {
  *
  * @param source never destroyed, so that the refusal can still be answered
  * @param folder where the upload is stored
- * @param most bytes; `exceeded` is the refusal of more
  */
 export function guardUpload(
   source: Readable,
   folder: string,
-  { most, exceeded }: { readonly most: number; readonly exceeded: () => RefusalError },
+  { most, exceeded, diskFull }: UploadGuard,
 ): GuardedUpload {
   let refusal: RefusalError | undefined;
   async function* pieces(): AsyncGenerator<Buffer> {

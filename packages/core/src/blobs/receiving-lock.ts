@@ -1,24 +1,24 @@
-// Keeps a starting replica from deleting what another one is receiving: while uploads run, a replica holds a shared
+// Keeps a starting replica from deleting what another one is receiving: meanwhile that one holds a shared
 // advisory lock of PostgreSQL, which is released even if its process is killed.
 import type pg from 'pg';
 
 /** Any constant will do, as long as every replica uses the same one. */
 const LOCK_KEY = 7_305_808_869_231_651;
 
-/** One for each pool: all uploads of a replica share one lock, and so one connection. */
-const held = new WeakMap<pg.Pool, { uploads: number; readonly client: Promise<pg.PoolClient> }>();
+/** One for each pool: all bodies that a replica receives share one lock, and so one connection. */
+const held = new WeakMap<pg.Pool, { receptions: number; readonly client: Promise<pg.PoolClient> }>();
 
 /** Runs `work` while no replica sweeps. */
-export async function whileUploading<Result>(pool: pg.Pool, work: () => Promise<Result>): Promise<Result> {
-  const lock = held.get(pool) ?? { uploads: 0, client: takeShared(pool) };
+export async function whileReceiving<Result>(pool: pg.Pool, work: () => Promise<Result>): Promise<Result> {
+  const lock = held.get(pool) ?? { receptions: 0, client: takeShared(pool) };
   held.set(pool, lock);
-  lock.uploads += 1;
+  lock.receptions += 1;
   try {
     await lock.client;
     return await work();
   } finally {
-    lock.uploads -= 1;
-    if (lock.uploads === 0) {
+    lock.receptions -= 1;
+    if (lock.receptions === 0) {
       held.delete(pool);
       // Ending the connection releases the lock, also when the connection is the thing that is broken.
       await lock.client.then(
@@ -31,7 +31,7 @@ export async function whileUploading<Result>(pool: pg.Pool, work: () => Promise<
 
 async function takeShared(pool: pg.Pool): Promise<pg.PoolClient> {
   const client = await pool.connect();
-  // A lost connection loses the lock; the worst that follows is that an upload fails when it is committed.
+  // A lost connection loses the lock; the worst that follows is that a body is refused when it is committed.
   client.on('error', () => undefined);
   try {
     await client.query('SELECT pg_advisory_lock_shared($1)', [LOCK_KEY]);
@@ -42,8 +42,8 @@ async function takeShared(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** Runs `work` unless an upload is running on any replica; uploads wait until it is done. */
-export async function unlessUploading(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
+/** Runs `work` unless any replica receives; whoever begins to waits until it is done. */
+export async function unlessReceiving(pool: pg.Pool, work: () => Promise<void>): Promise<void> {
   const client = await pool.connect();
   client.on('error', () => undefined);
   try {

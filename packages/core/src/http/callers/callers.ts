@@ -21,9 +21,11 @@ export class Callers {
     return [...this.#schemes.values()];
   }
 
-  /** `undefined` for an anonymous caller. */
+  /** `undefined` for an anonymous caller. @throws Error for a kind without a scheme, which nothing would hold for */
   schemeOf(caller: Caller): AnyScheme | undefined {
-    return this.#schemes.get(caller.kind);
+    const scheme = this.#schemes.get(caller.kind);
+    if (scheme === undefined && caller.kind !== 'anonymous') throw new Error(`no scheme for ${caller.kind} callers`);
+    return scheme;
   }
 
   /** What its rates, bodies and streams are counted by; `null` for an anonymous caller. */

@@ -92,9 +92,14 @@ async function enterCode(page: Page, computer: Computer): Promise<Command> {
 
 const LANGUAGES = { desktop: 'typescript', phone: 'javascript' } as const;
 
+/** It installs what a project needs, and builds it, several times. */
+const LIMIT = 400_000;
+
 for (const [device, viewport] of DEVICES) {
   const language = LANGUAGES[device];
-  test(`on a ${device}, a command line is allowed, tries an app out, publishes it, and is signed out`, async (t) => {
+  test(`on a ${device}, a command line is allowed, tries an app out, publishes it, and is signed out`, {
+    timeout: LIMIT,
+  }, async (t) => {
     const { page, context, complaints } = await newPerson(browser, viewport);
     t.after(() => context.close());
     const author = `author-${device}`;

@@ -17,7 +17,7 @@ export interface StartingPlatform {
 interface PartBase<Name extends string, Report> {
   /** For people, in messages and `platform ps`; in lower case, the label `part` of its metrics. Unique in the table. */
   readonly name: Name;
-  /** Whether this configuration needs it. A part that no configuration needs is loaded and ended again. */
+  /** Whether it runs under this configuration. Its program is loaded before that is known, and ended where it does not. */
   isConfigured(config: PlatformConfig): boolean;
   /** Parts that have to run whenever this one starts, after a crash too. They stand before it in the table. */
   readonly needs?: readonly Part[];

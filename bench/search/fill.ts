@@ -32,7 +32,11 @@ export async function fill(server: SearchServer, corpus: Corpus, count: number):
         const account = next;
         next += 1;
         const entries = heldItems(corpus.notesOf(account), ({ id }) => id);
-        await replaceIndex({ database, at: nothingListens, prepare: prepareHere }, owner, entries);
+        await replaceIndex(
+          { database, at: nothingListens, over: new AbortController().signal, prepare: prepareHere },
+          owner,
+          entries,
+        );
       }
     };
     await Promise.all(Array.from({ length: WRITERS }, write));

@@ -240,6 +240,7 @@ pub struct SystemTopology {
     pub origin: String,
     pub apps_domain: String,
     pub version: String,
+    pub clock: Option<String>,
     pub endpoints: Vec<SystemEndpoint>,
     pub labels: Vec<SystemLabel>,
 }

@@ -324,6 +324,7 @@ test('a body over its limit is refused, declared or not, and one below passes wi
   await refused({ body: tooLarge, headers: { 'transfer-encoding': 'chunked' } }, 413, 'payload_too_large');
   const large = JSON.stringify({
     messages: [],
+    max_tokens: 9,
     pad: 'x'.repeat(10 * MiB),
     list: Array(200_000).fill([1]),
     model: 'small',
@@ -336,13 +337,14 @@ test('a body over its limit is refused, declared or not, and one below passes wi
 
 test('what the Gateway adds to a body changes no other byte', async () => {
   const body =
-    '{ "temperature" : 1.00, "model":"small",\n"stream":true, "x":12345678901234567890, "stream_options" : {"a":1} }';
+    '{ "temperature" : 1.00, "max_tokens": 9, "model":"small",\n"stream":true, "x":12345678901234567890, "stream_options" : {"a":1} }';
   await ask({ body });
   assert.equal(world.provider.seen.at(-1)?.body.toString(), body.replace('{"a":1}', '{"a":1,"include_usage":true}'));
   await ask({ body: '{"model":"small","stream":true}' });
+  // The limit that is reserved, too.
   assert.equal(
     world.provider.seen.at(-1)?.body.toString(),
-    '{"stream_options":{"include_usage":true},"model":"small","stream":true}',
+    '{"max_completion_tokens":16384,"stream_options":{"include_usage":true},"model":"small","stream":true}',
   );
 });
 
@@ -462,7 +464,7 @@ test('a line of 100 MB without an end passes without being kept', async () => {
 });
 
 test('bodies of one app that wait together are bounded', async () => {
-  const large = chat({ model: 'hang', pad: randomBytes(9 * MiB).toString('hex') });
+  const large = chat({ model: 'hang', max_tokens: 9, pad: randomBytes(9 * MiB).toString('hex') });
   const answers = Array.from({ length: 6 }, () => ask({ body: large }).catch(() => null));
   const first = await Promise.race(answers);
   assert.deepEqual([first?.status, JSON.parse(first?.text ?? '{}').code], [429, 'concurrency_limited']);

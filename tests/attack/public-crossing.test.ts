@@ -1,9 +1,11 @@
 // Apps that share an Ingress, a node and the connections between them: whatever a backend answers, and whatever a client sends
 // to one app, the client of another gets the answer to its own request; and no public name leads to anything but its app.
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { LaunchDescriptor } from '@platform/contract';
+import { SWITCHING } from '../../packages/http/test-support/handshakes.ts';
 import { openRaw } from '../../packages/http/test-support/raw-exchange.ts';
 import { requestVectorsUnder } from '../../packages/http/test-support/request-vectors.ts';
 import { responseVectors } from '../../packages/http/test-support/response-vectors.ts';
@@ -48,7 +50,7 @@ const VICTIM = `
     req.on('end', () => res.end(JSON.stringify({ url: req.url, mine: req.headers['x-mine'], body })));
   }).on('upgrade', (req, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n' + req.url);
+    socket.write(${SWITCHING} + req.url);
     socket.pipe(socket);
   }).listen(Number(process.env.PORT));
 `;

@@ -2,19 +2,23 @@
 // every foreign origin, and every installation without its grant.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type CallerKind, type RouteSpec, routes, SESSION_HEADER } from '@platform/contract';
+import { type CallerKind, type ConfirmedOperation, type RouteSpec, routes, SESSION_HEADER } from '@platform/contract';
 import { type Cast, makeCast } from '../support/cast.ts';
+import { confirm, registerAccount, signIn } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
 
 const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node', 'ingress', 'author'];
+/** The account of the cast. */
+const MASTER = 'castowner';
+const LEAVER = 'leaver';
 const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
 let cast: Cast;
 
 before(async () => {
-  constellation = await startConstellation();
+  constellation = await startConstellation({ config: { masterAccount: MASTER } });
   cast = await makeCast(constellation);
 });
 after(() => constellation.close());
@@ -35,6 +39,18 @@ function somePath(spec: RouteSpec): string {
 }
 
 const table = Object.entries(routes) as [string, RouteSpec][];
+
+/** Of routes that a passkey confirms: the rest of a body that is valid, by operation. */
+const CONFIRMED_BODIES: Readonly<Partial<Record<ConfirmedOperation, object>>> = {
+  'account.delete': { name: LEAVER },
+  'author.allow': { code: 'BCDFGHJKMN', allow: true },
+  'operator.account.delete': { name: 'no-such-account' },
+  'secret.bind': { secret: 'some-secret', declarationHash: '0'.repeat(64) },
+};
+const SUBJECTS: Readonly<Partial<Record<ConfirmedOperation, string>>> = {
+  'passkey.remove': 'some-id',
+  'secret.bind': 'some-secret',
+};
 
 test('a workload can be served under /v1/services alone; what only its Gateway may call lies under /v1/gateway', () => {
   for (const [id, { path, callers }] of table) {
@@ -115,6 +131,27 @@ for (const [id, spec] of table) {
         headers: { ...session, cookie: `${session.cookie}; ${session.cookie}` },
       });
       assert.equal(problemCode(answer), 'unauthenticated');
+    });
+  }
+
+  const operation = spec.confirms;
+  if (typeof operation === 'string') {
+    test(`${id} takes no effect without the passkey, used for it, in its session`, async () => {
+      // Not the session of the registration, which may do more for some minutes. The master account is never deleted.
+      const account = operation === 'account.delete' ? await registerAccount(constellation, LEAVER) : cast.account;
+      const session = await signIn(constellation, account.authenticator);
+      const path = request.path.replace(':name', 'no-such-account').replace(':slot', 'slot');
+      const act = (confirmation?: object) =>
+        session.fetch(path, { method: spec.method, body: { ...CONFIRMED_BODIES[operation], confirmation } });
+      const bare = problemCode(await act());
+      assert.ok(bare === 'invalid_request' || (operation === 'secret.bind' && bare === 'not_found'), bare);
+      const other = operation === 'account.export' ? 'account.delete' : 'account.export';
+      assert.equal(problemCode(await act(await confirm(session, other))), 'verification_failed', 'another operation');
+      const elsewhere = await confirm(account, operation, SUBJECTS[operation]);
+      assert.equal(problemCode(await act(elsewhere)), 'verification_failed', 'another session');
+      if (SUBJECTS[operation] === undefined) return;
+      const subject = await confirm(session, operation, 'something-else');
+      assert.equal(problemCode(await act(subject)), 'verification_failed', 'about something else');
     });
   }
 

@@ -52,6 +52,10 @@ export interface Person {
   readonly page: Page;
   /** Everything the pages of this person complained about: errors, refused policies, failed requests of their own. */
   readonly complaints: readonly string[];
+  /** A security key that answers from here on, and the others no more. */
+  plugInKey(): Promise<void>;
+  /** Whether authenticators verify the person; otherwise every ceremony ends like a cancelled one. */
+  verifies(isUserVerified: boolean): Promise<void>;
 }
 
 /** A browser profile of its own, with a platform authenticator that confirms every ceremony (CDP `WebAuthn`). */
@@ -71,19 +75,35 @@ export async function personIn(context: BrowserContext): Promise<Person> {
   page.on('pageerror', (error) => complaints.push(String(error)));
   const cdp = await context.newCDPSession(page);
   await cdp.send('WebAuthn.enable');
-  await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      ctap2Version: 'ctap2_1',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      hasPrf: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
+  const authenticators: string[] = [];
+  async function addAuthenticator(transport: 'internal' | 'usb'): Promise<void> {
+    for (const authenticatorId of authenticators)
+      await cdp.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled: false });
+    const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        ctap2Version: 'ctap2_1',
+        transport,
+        hasResidentKey: true,
+        hasUserVerification: true,
+        hasPrf: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    authenticators.push(authenticatorId);
+  }
+  await addAuthenticator('internal');
+  return {
+    context,
+    page,
+    complaints,
+    plugInKey: () => addAuthenticator('usb'),
+    async verifies(isUserVerified) {
+      for (const authenticatorId of authenticators)
+        await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
     },
-  });
-  return { context, page, complaints };
+  };
 }
 
 /**

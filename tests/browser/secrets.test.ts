@@ -116,7 +116,7 @@ for (const [device, viewport] of DEVICES) {
     assert.ok(!call.body.includes(VALUE), 'which the secret is not part of');
 
     await page.goto(`${platform.origin}/#/settings/secrets`);
-    await page.getByText('tracker-token').waitFor();
+    await page.getByText('tracker-token', { exact: true }).waitFor();
     await page.getByText('Used by Issues').waitFor();
     await page.getByText('last used').waitFor();
     await look(page, device, 'secrets-list');

@@ -51,7 +51,10 @@ onOwnDisk(import.meta.url, { sizeMiB: DISK_MIB, timeout: 10 * 60_000 }, (folder)
     return answer.status === 201 ? 'published' : problemCode(answer);
   }
 
-  test('nobody is kept from registering, nothing is lost, and the operator makes space', async (context) => {
+  // A whole story, on a disk that is slow because it is full.
+  test('nobody is kept from registering, nothing is lost, and the operator makes space', {
+    timeout: 8 * 60_000,
+  }, async (context) => {
     platform = await startPlatform(place);
     const villain = await registerAccount(place, 'villain');
     const honest = await registerAccount(place, 'honest');

@@ -207,7 +207,7 @@ test('whoever leaves or dies, the budget is never exceeded and nothing stays res
         await until('the end of all reservations', async () => {
           // Ten minutes later, as far as they are concerned.
           await world.core.core.context.pool.query('UPDATE intelligence_reservations SET due_at = $1', [new Date(0)]);
-          while (await chargeOne(world.core.core.context));
+          while (await chargeOne(world.core.core.context, world.core.core.context.time.proven()));
           return (await asker.usage()).reserved === 0;
         });
         const { tokens, requests } = await asker.usage();

@@ -1,9 +1,11 @@
 // What strangers have of an app whose node is on another machine, and what becomes of it when the wire is cut: requests are
 // refused soon and answered again soon after, and what was open goes on or ends.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import type { PublicAddress } from '@platform/contract';
+import { SWITCHING } from '../../packages/http/test-support/handshakes.ts';
 import { openRaw } from '../../packages/http/test-support/raw-exchange.ts';
 import type { TestAccount } from '../support/client.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
@@ -22,9 +24,9 @@ createServer((request, response) => {
   if (request.url !== '/endless') return response.end('answered');
   const writing = setInterval(() => response.write('x'.repeat(1000)), 50);
   response.on('close', () => clearInterval(writing));
-}).on('upgrade', (request, socket) => {
+}).on('upgrade', (req, socket) => {
   socket.on('error', () => undefined);
-  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
+  socket.write(${SWITCHING});
   socket.pipe(socket);
 }).listen(Number(process.env.PORT));
 `;

@@ -10,6 +10,8 @@ import { buildTestPackage, testManifest } from '../support/packages.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Some forty commands, each a process of its own. */
+const STORY_MS = 400_000;
 const LIMIT_MS = 60_000;
 const SERVER = `
   const http = process.getBuiltinModule('node:http');
@@ -100,7 +102,7 @@ test('a call that cannot be understood is told in one line', async () => {
   await refused(['stop'], /Name one backend/, 2);
 });
 
-test('an operator lists, starts, reads and stops the backends of every account', async (t) => {
+test('an operator lists, starts, reads and stops the backends of every account', { timeout: STORY_MS }, async (t) => {
   platform = await startPlatform(place);
   const empty = await run(['ps']);
   assert.equal(empty.code, 0, empty.error);

@@ -11,7 +11,20 @@ const SOURCE = path.join(import.meta.dirname, '../../packages/core/src');
 const files = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] });
 /** What every domain stands on. */
 const FOUNDATION = [
-  ...['background', 'blobs', 'config', 'credentials', 'database', 'events', 'grants', 'http', 'members'],
+  ...[
+    'background',
+    'blobs',
+    'clock',
+    'config',
+    'credentials',
+    'database',
+    'events',
+    'grants',
+    'http',
+    'identity',
+    'key-material',
+    'members',
+  ],
   ...[
     'account-files.ts',
     'context.ts',
@@ -23,6 +36,7 @@ const FOUNDATION = [
     'normalize.ts',
     'points.ts',
     'policy.ts',
+    'security-events.ts',
     'version.ts',
   ],
 ];

@@ -144,7 +144,8 @@ function accountOf(
 export async function confirm(
   { browser, authenticator }: Pick<TestAccount, 'browser' | 'authenticator'>,
   operation: ConfirmedOperation,
+  subject?: string,
 ): Promise<{ readonly challengeId: string; readonly credential: RequestAnswer }> {
-  const options = await browser.begin('/v1/auth/confirm/options', { operation });
+  const options = await browser.begin('/v1/auth/confirm/options', { operation, subject });
   return { challengeId: options.challengeId, credential: authenticator.get(options) };
 }

@@ -27,7 +27,10 @@ const SYSTEM_APPS = [
 
 export interface ConstellationOptions {
   readonly config?: Partial<CoreConfig>;
+  /** Time itself, for all that this core asks: without `machine`, what it goes ahead by has passed. */
   readonly clock?: () => Date;
+  /** Clocks that do not agree. */
+  readonly machine?: CoreOptions['machine'];
   readonly random?: (bytes: number) => Buffer;
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
@@ -89,6 +92,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
   const started: Core[] = [];
 
   async function start(port: number, more: Partial<CoreOptions> = {}): Promise<TestCore> {
+    const clock = more.clock ?? options.clock ?? (() => new Date());
     const config: CoreConfig = {
       origin: `http://shell.platform.localhost:${port}`,
       rpId: 'shell.platform.localhost',
@@ -127,7 +131,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       config,
       databaseUrl: database.url,
       masterKey,
-      clock: options.clock ?? (() => new Date()),
+      clock,
+      machine: options.machine ?? { clock, database: clock, uptime: () => clock().getTime(), boot: 'test' },
       random: options.random ?? randomBytes,
       log,
       systemPackages,

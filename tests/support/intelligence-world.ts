@@ -58,8 +58,15 @@ export interface IntelligenceCore {
   close(): Promise<void>;
 }
 
-export interface IntelligenceWorld extends Pick<IntelligenceCore, 'core' | 'account' | 'file'> {
-  readonly provider: ScriptedProvider;
+/** What answers the calls. */
+interface SomeProvider {
+  readonly origin: string;
+  close(): Promise<void>;
+}
+
+export interface IntelligenceWorld<Provider extends SomeProvider = ScriptedProvider>
+  extends Pick<IntelligenceCore, 'core' | 'account' | 'file'> {
+  readonly provider: Provider;
   openApp(appId: string, resources: readonly string[]): Promise<IntelligenceApp>;
   /** Another Gateway for the app, as after a new start of its workload. */
   reopen(app: InstalledTestApp, more?: GatewaySettings): Promise<IntelligenceApp>;
@@ -137,7 +144,15 @@ export async function startIntelligenceWorld(
   limits: WorldLimits = {},
   options: ConstellationOptions = {},
 ): Promise<IntelligenceWorld> {
-  const provider = await startScriptedProvider();
+  return startIntelligenceWorldOf(await startScriptedProvider(), limits, options);
+}
+
+/** @param provider one that speaks both dialects; closed with the world */
+export async function startIntelligenceWorldOf<Provider extends SomeProvider>(
+  provider: Provider,
+  limits: WorldLimits = {},
+  options: ConstellationOptions = {},
+): Promise<IntelligenceWorld<Provider>> {
   const world = await startIntelligenceCore(provider.origin, limits, options);
   const { core, account, file, folder } = world;
   const gateways: RunningGateway[] = [];

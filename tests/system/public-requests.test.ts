@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import type { Grant, LaunchDescriptor } from '@platform/contract';
 import { cordonNode, suspendAccount, uncordonNode } from '@platform/core/operator';
 import { joinTestNode } from '../../packages/core/test-support/joined-node.ts';
-import { handshake } from '../../packages/http/test-support/handshakes.ts';
+import { handshake, SWITCHING } from '../../packages/http/test-support/handshakes.ts';
 import type { RawConnection } from '../../packages/http/test-support/raw-exchange.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
@@ -35,7 +35,7 @@ const WORKLOAD = `
     req.on('end', () => res.end(JSON.stringify({ url: req.url, method: req.method, headers: req.headers, body })));
   }).on('upgrade', (req, socket) => {
     socket.on('close', note('socket')).on('error', () => socket.destroy());
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
+    socket.write(${SWITCHING});
     socket.pipe(socket);
   }).listen(Number(process.env.PORT));
 `;

@@ -34,6 +34,7 @@ export function Overview({ app }: { readonly app: App }) {
 function Inventory({ value }: { readonly value: SystemInventory }) {
   return (
     <>
+      {value.topology.clock !== null && <Failure text={value.topology.clock} />}
       <Nodes value={value.nodes} />
       <div class="columns">
         <Capacity value={value.capacity} />

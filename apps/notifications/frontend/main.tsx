@@ -67,6 +67,9 @@ function Inbox({ app }: { readonly app: App }) {
           ))}
         </select>
       </div>
+      <p class="quiet small">
+        Notices about the security of your account are under the bell, where no app can touch them.
+      </p>
       <Surfaces app={app} settings={settings} nameOf={nameOf} attempt={attempt} />
       <Failure text={problem ?? inbox.failure ?? settings.failure} />
       {inbox.loaded && shown.length === 0 && (

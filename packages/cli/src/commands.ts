@@ -20,6 +20,7 @@ export const commands = {
   stop: async () => (await import('./apps/start-stop.ts')).stopCommand,
   uninstall: async () => (await import('./apps/uninstall.ts')).uninstallCommand,
   disk: async () => (await import('./disk/disk.ts')).diskCommand,
+  clock: async () => (await import('./doctor/clock.ts')).clockCommand,
   recover: async () => (await import('./account/recover.ts')).recoverCommand,
   account: async () => (await import('./account/account.ts')).accountCommand,
   search: async () => (await import('./search/search.ts')).searchCommand,

@@ -238,7 +238,8 @@ export const configurationVariables = {
   PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
   PLATFORM_NOTIFICATIONS_KEPT: {
     default: '10000',
-    meaning: 'Notifications kept for an account, 1 to 1,000,000; the oldest are removed first.',
+    meaning:
+      'Notifications kept for an account, 1 to 1,000,000; beyond that, the oldest of the apps with the most are removed.',
   },
   PLATFORM_RUNTIME_DRIVER: {
     default: 'auto',

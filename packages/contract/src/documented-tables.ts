@@ -1,6 +1,7 @@
 // The tables of the documentation as the code has them. A test proves that the files say the same.
 import { configurationVariables } from './configuration.ts';
-import { coreMetrics, errors, limits } from './domains.ts';
+import type { RouteSpec } from './domain.ts';
+import { coreMetrics, errors, limits, routes } from './domains.ts';
 import { ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
 import { permissions } from './permissions.ts';
 
@@ -57,6 +58,17 @@ export function documentedTables(): { file: string; table: string }[] {
           entry.default === '' ? '' : `\`${entry.default}\``,
           'secret' in entry ? `${entry.meaning} Secret: never printed.` : entry.meaning,
         ]),
+      ),
+    },
+    {
+      file: 'security/confirmations.md',
+      table: table(
+        ['what a session changes', 'confirmed as', 'why a session alone is enough'],
+        Object.entries<RouteSpec>(routes).flatMap(([id, { method, path, confirms }]) => {
+          if (confirms === undefined) return [];
+          const [operation, why] = typeof confirms === 'string' ? [`\`${confirms}\``, ''] : ['', confirms.nothing];
+          return [[`\`${method} ${path}\` (\`${id}\`)`, operation, why]];
+        }),
       ),
     },
     {

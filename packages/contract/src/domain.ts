@@ -1,6 +1,7 @@
 // What a domain contributes to the tables of the contract: its limits, refusals, routes and metrics. Written in
 // `domains/<name>.ts` together with its schemas, and composed in domains.ts.
 import type * as z from 'zod';
+import type { ConfirmedOperation } from './domains/accounts.ts';
 import type { PermissionId } from './permissions.ts';
 
 export interface Domain {
@@ -138,6 +139,11 @@ export interface RouteSpec {
   readonly whilePaused?: true;
   /** Also answers the session of an account that is about to be deleted. */
   readonly whileClosing?: true;
+  /**
+   * Of routes by which a session changes something: what the person confirms with a passkey at the moment of the effect (contract
+   * 2, Confirmations), or why a session alone is enough.
+   */
+  readonly confirms?: ConfirmedOperation | { readonly nothing: string };
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };

@@ -2,8 +2,11 @@
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
-import { findForbiddenMaterial } from './accounts/face.ts';
+
+import { findAccount, isAccount, listAccounts } from './accounts/face.ts';
 import { jobWorker } from './background/jobs.ts';
+import { ClockGuard } from './clock/clock-guard.ts';
+import { type MachineTime, machineTime } from './clock/machine-time.ts';
 import type { CoreConfig } from './config/config.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
@@ -13,6 +16,7 @@ import { linkKeyOf } from './credentials/master-key.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
+import type { Executor } from './database/schema.ts';
 import { Signals } from './database/signals.ts';
 import { leavingReserve } from './disk/face.ts';
 import { handlersOf, schemesOf } from './domain.ts';
@@ -23,14 +27,17 @@ import { LargeBodies } from './http/bodies/large-bodies.ts';
 import { authenticator } from './http/callers/authenticate.ts';
 import { FailedLookups } from './http/callers/failed-lookups.ts';
 import { IdentityCache } from './http/callers/identity-cache.ts';
+import { KnownBrowsers } from './http/callers/known-browsers.ts';
 import { cursorCodec } from './http/cursor.ts';
 import { Pacing } from './http/rates/pacing.ts';
 import { takeFromBucket } from './http/rates/rate-buckets.ts';
 import { rateLimiter } from './http/rates/rate-limit.ts';
 import { createServer } from './http/server/server.ts';
 import { shellFiles } from './http/server/shell-files.ts';
+import { type Identity, type IdentityOptions, openIdentity } from './identity/open-identity.ts';
 import { ensureLocalIngress, isIngressKey, type LocalIngress, type LocalIngressOptions } from './ingress/face.ts';
 import { bearsSystemRole, missingGrant } from './installations/face.ts';
+import { findForbiddenMaterial } from './key-material/forbidden-material.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { CoreMetrics } from './metrics.ts';
 import {
@@ -57,6 +64,8 @@ export interface CoreOptions {
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
   readonly clock: () => Date;
+  /** What else than the clock tells the time. Default: the machine that this runs on, with `clock`. */
+  readonly machine?: MachineTime;
   readonly random: (bytes: number) => Buffer;
   readonly log: Log;
   /** Built packages of the apps that come with the platform. */
@@ -67,6 +76,8 @@ export interface CoreOptions {
   readonly metrics?: CoreMetrics;
   /** The machine of this core as a node; `runtime` is whether workloads run on it. Default: it is none. */
   readonly localNode?: LocalNodeOptions & { readonly runtime: boolean };
+  /** The data folder, whose database this must be. Default: none is looked at. */
+  readonly identity?: IdentityOptions;
   /** The machine of this core as an Ingress. Default: it is none. */
   readonly localIngress?: LocalIngressOptions;
   /** The database lies on the disk of the packages: apps leave the reserve of that disk alone. Default: it does not. */
@@ -86,6 +97,9 @@ export interface CoreOptions {
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
+
+/** Until the folder knows an account that was registered as the master. */
+const NOTE_MASTER_MILLISECONDS = 10_000;
 
 export interface Core {
   /** The port the server really listens on. */
@@ -108,7 +122,7 @@ export interface Core {
 }
 
 export async function createCore(options: CoreOptions): Promise<Core> {
-  const { config, log, clock, random } = options;
+  const { config, log, random } = options;
   const intelligence = new IntelligenceFile(config.intelligenceFile);
   const applied = await migrate(options.databaseUrl);
   if (applied.length > 0) log.info({ applied }, 'migrated the database schema');
@@ -125,9 +139,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     masterKey,
     opensFormerSecrets: () => opensControlCredentials(database, masterKey),
   });
+  const identity = await openOwnIdentity(database, options);
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
   await signals.start();
+  const machine = options.machine ?? machineTime(options.clock, random);
+  const time = await ClockGuard.open(machine, { database, log });
+  await time.start();
+  parts.defer(() => time.stop());
+  const clock = time.now;
   const stopping = new AbortController();
   const { linkListen = null } = options;
   const rates = options.rates ?? defaultRates;
@@ -145,6 +165,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       pool,
       signals,
       clock,
+      time,
       random,
       masterKey,
       cursors: cursorCodec(masterKey),
@@ -157,6 +178,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     () => localNode?.nodeId ?? null,
   );
   parts.defer(() => context.backends.close());
+  const noting = setInterval(() => {
+    identity?.noteMaster().catch((error: unknown) => log.warn({ err: error }, 'the master account was not noted'));
+  }, NOTE_MASTER_MILLISECONDS);
+  parts.defer(() => clearInterval(noting));
   localNode = await openLocalNode(context, options.localNode);
   const domains = coreDomains(context, {
     ...options,
@@ -177,8 +202,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const bodies = new BodyPool();
   parts.defer(() => bodies.close());
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
-  await largeBodies.sweep(clock());
-  const failures = new FailedLookups({ rates, clock });
+  await largeBodies.sweep(time.proven());
   const takeRate = rateLimiter({ rates, clock, takeFromBucket: (request) => takeFromBucket(pool, request) });
   const server = createServer({
     config,
@@ -191,17 +215,18 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     callers: context.callers,
     authenticator: authenticator(context.callers.schemes, new IdentityCache(signals, clock, context.callers.schemes), {
       clock,
-      failures,
+      failures: new FailedLookups({ rates, clock }),
     }),
     pacing: new Pacing({ rates, config }),
     takeRate,
+    browsers: new KnownBrowsers(context),
     missingGrant: (caller, wanted) => missingGrant(pool, caller, wanted),
     bearsRole: (installationId, role) => bearsSystemRole(pool, installationId, role),
     ...(options.embeddedDatabase === true ? { requireRoom: leavingReserve(config.packagesDirectory) } : {}),
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
-    serveApp: frontendHandler(context, failures),
+    serveApp: frontendHandler(context, new FailedLookups({ rates, clock })),
   });
   parts.defer(() => server.close());
   const place = await placeToListen({ host: config.listenHost, port: config.listenPort });
@@ -250,6 +275,16 @@ async function openIroh({
     );
   const listen = linkListen === null ? {} : { listen: linkListen };
   return IrohEndpoint.open({ key: linkKeyOf(masterKey), ...listen, relay: iroh.relay });
+}
+
+async function openOwnIdentity(database: Executor, { identity, config }: CoreOptions): Promise<Identity | null> {
+  if (identity === undefined) return null;
+  return openIdentity(database, identity, {
+    master: config.masterAccount,
+    keyOf: async (name) => (await findAccount({ database }, name))?.key,
+    isAccount: (key) => isAccount({ database }, key),
+    isAny: async () => (await listAccounts({ database }, 1)).length > 0,
+  });
 }
 
 async function openLocalNode(context: CoreContext, options: CoreOptions['localNode']): Promise<LocalNode | null> {

@@ -2,6 +2,7 @@
 import type { IrohEndpoint } from '@platform/link';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
+import type { Time } from './clock/clock-guard.ts';
 import type { CoreConfig } from './config/config.ts';
 import type { IntelligenceFile } from './config/intelligence-file.ts';
 import type { Rates } from './config/rates.ts';
@@ -41,7 +42,10 @@ export interface CoreContext {
   readonly pool: pg.Pool;
   /** Signals to and from all replicas over LISTEN/NOTIFY, such as revocations and new notifications. */
   readonly signals: Signals;
+  /** The time of `time.now`, guarded against clocks that jump. */
   readonly clock: () => Date;
+  /** Whether and by what time something may be deleted or ended (clock/clock-guard.ts). */
+  readonly time: Time;
   /** Cryptographically random bytes. */
   readonly random: (bytes: number) => Buffer;
   /** 32 bytes; keys for single purposes are derived from it (credentials/master-key.ts). */

@@ -5,6 +5,7 @@ import type { Transaction } from 'kysely';
 import type { AccountFile, AccountOfFiles } from './account-files.ts';
 import type { Changing } from './database/changing.ts';
 import type { DatabaseSchema } from './database/schema.ts';
+import type { SecurityActor, SecurityEvent } from './security-events.ts';
 
 type Trx = Transaction<DatabaseSchema>;
 
@@ -22,6 +23,8 @@ export interface Hooks {
    * implements this for what lies elsewhere or must be ended.
    */
   accountDeleted?(trx: Changing, accountKey: string): Promise<void>;
+  /** Its owner is notified of it, whatever they muted. */
+  securityEvent?(trx: Trx, by: SecurityActor, event: SecurityEvent): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** Its owner stopped its backend. */
@@ -71,6 +74,10 @@ export class Lifecycle implements Required<Hooks> {
 
   async accountDeleted(...change: Parameters<Required<Hooks>['accountDeleted']>): Promise<void> {
     for (const domain of this.#domains) await domain.accountDeleted?.(...change);
+  }
+
+  async securityEvent(...change: Parameters<Required<Hooks>['securityEvent']>): Promise<void> {
+    for (const domain of this.#domains) await domain.securityEvent?.(...change);
   }
 
   async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {

@@ -2,6 +2,7 @@
 // without one, with neither a server nor background work.
 import { randomBytes } from 'node:crypto';
 import * as path from 'node:path';
+import { timeOf } from './clock/time-of.ts';
 import type { PlatformConfig } from './config/env.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import type { CoreContext } from './context.ts';
@@ -35,6 +36,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   const intelligence = new IntelligenceFile(config.intelligenceFile);
   await migrate(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
+  const guarded = await timeOf(database);
   const stopping = new AbortController();
   let nodeId: string | null = null;
   const context = openContext(
@@ -49,7 +51,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
       pool,
       // Never started: this process only notifies the others, through the database.
       signals: new Signals(databaseUrl, () => undefined),
-      clock: () => new Date(),
+      ...guarded,
       random: randomBytes,
       masterKey,
       cursors: cursorCodec(masterKey),

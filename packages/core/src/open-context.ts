@@ -3,7 +3,7 @@ import type { CoreContext } from './context.ts';
 import { LiveStreams } from './events/live-streams.ts';
 import { Callers } from './http/callers/callers.ts';
 import { Followers } from './members/followers.ts';
-import { Backends, Nodes } from './nodes/face.ts';
+import { Backends, Intake, Nodes } from './nodes/face.ts';
 import { Policies } from './policy.ts';
 
 type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams';
@@ -15,8 +15,9 @@ export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => 
   context.policies = new Policies();
   context.callers = new Callers(context.signals);
   context.followers = new Followers(context);
-  context.nodes = new Nodes(context, localNodeId);
-  context.backends = new Backends(context, localNodeId);
+  const intake = new Intake();
+  context.nodes = new Nodes(context, localNodeId, intake);
+  context.backends = new Backends(context, localNodeId, intake);
   context.streams = new LiveStreams(context);
   return context;
 }

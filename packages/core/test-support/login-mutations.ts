@@ -1,7 +1,7 @@
 // One function for each negative sign-in vector: a valid ceremony with exactly that one change.
 import { strict as assert } from 'node:assert';
 import { constants, generateKeyPairSync, privateEncrypt, randomBytes, sign } from 'node:crypto';
-import { newAuthenticator, signIn, type TestAccount } from '../../../tests/support/client.ts';
+import { confirm, newAuthenticator, signIn, type TestAccount } from '../../../tests/support/client.ts';
 import {
   type Algorithm,
   type ClientData,
@@ -184,7 +184,9 @@ export const loginMutations: Readonly<Record<string, Mutation>> = {
       const browser = stage.browser();
       const options = await browser.begin('/v1/auth/login/options');
       const credential = account.authenticator.get(options);
-      await account.browser.take(`/v1/auth/passkeys/${first.items[0]?.id}`, { method: 'DELETE' });
+      const id = first.items[0]?.id;
+      const confirmation = await confirm({ ...account, authenticator: spare }, 'passkey.remove', id);
+      await account.browser.take(`/v1/auth/passkeys/${id}`, { method: 'DELETE', body: { confirmation } });
       await stage.attempt(browser, '/v1/auth/login/verify', { challengeId: options.challengeId, credential });
       await provesValid(stage, { ...account, authenticator: spare });
     },

@@ -1,8 +1,8 @@
-// A program for src/catalog/crash.test.ts: publishes versions, prints each that is acknowledged, and is killed.
+// A program for src/catalog/versions/crash.test.ts: publishes versions, prints each that is acknowledged, and is killed.
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { limits } from '@platform/contract';
-import { publishPackage } from '../src/catalog/publish-package.ts';
+import { publishPackage } from '../src/catalog/versions/publish-package.ts';
 import { openDatabase } from '../src/database/open-database.ts';
 import { archiveOf } from './vector-archives.ts';
 

@@ -3,9 +3,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Refusal } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import { type Carried, type Carrying, Exchange, type Tap } from './carry.ts';
+import { gatherPieces } from './gather.ts';
 import type { IncomingUpgrade } from './server.ts';
 import { setTransportFields, transportFields } from './transport-security.ts';
+import { isAcceptance } from './web-socket.ts';
 
 const { ServerResponse } = process.getBuiltinModule('node:http');
 
@@ -81,19 +84,19 @@ function ask(incoming: IncomingUpgrade, carrying: CarryingUpgrade, onSwitched: (
   res.assignSocket(socket);
   res.once('finish', () => socket.end(() => socket.destroy()));
   // The server has let go of the connection, so until it has switched nobody else says that the caller takes more, or left.
-  const early = [first];
-  let earlyBytes = first.length;
+  const early = new Pile();
+  early.add(first);
   const onDrain = (): void => void res.emit('drain');
   const onEnd = (): void => void socket.destroy();
   const onData = (bytes: Buffer): void => {
     if (res.headersSent) return;
-    early.push(bytes);
-    earlyBytes += bytes.length;
-    if (earlyBytes > EARLY_BYTES) socket.destroy();
+    early.add(bytes);
+    if (early.length > EARLY_BYTES) socket.destroy();
   };
   socket.on('drain', onDrain).once('end', onEnd).on('data', onData);
   const exchange = new Exchange({ ...incoming, res, expectsContinue: false }, carrying, {
     protocol: 'websocket',
+    accepts: (headers) => isAcceptance(carrying.upstream.headers, headers),
     switched(headers, upstream) {
       onSwitched(upstream);
       socket.off('drain', onDrain).off('end', onEnd).off('data', onData);
@@ -101,7 +104,7 @@ function ask(incoming: IncomingUpgrade, carrying: CarryingUpgrade, onSwitched: (
       socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)));
       observe(upstream, carrying.tap);
       join(socket, upstream, carrying.idleMilliseconds);
-      for (const bytes of early.splice(0)) if (bytes.length > 0) upstream.write(bytes);
+      if (early.length > 0) upstream.write(early.take());
     },
   });
   return { exchange, res };
@@ -139,6 +142,8 @@ function join(caller: IncomingUpgrade['socket'], upstream: Duplex, idleMilliseco
   upstream.once('close', () => caller.destroySoon());
   caller.once('close', () => clearTimeout(timer));
   caller.setTimeout(0);
+  gatherPieces(caller);
+  gatherPieces(upstream);
   caller.pipe(upstream);
   upstream.pipe(caller);
 }

@@ -2,9 +2,11 @@
 // one object per request, no promises, small bodies in one write (bench/gateway measures it).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, PassThrough } from 'node:stream';
-import type { Refusal } from '@platform/contract';
+import { limits, type Refusal, sizeText } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
 import { endResponse } from './end-response.ts';
+import { gatherPieces } from './gather.ts';
 import type { Abandonable } from './hold.ts';
 import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
@@ -36,9 +38,27 @@ export interface Carrying {
   readonly rewrite?: (status: number, headers: IncomingHttpHeaders) => Rewrite | null;
   /** Milliseconds for the whole exchange, after which it fails with `upstream_timeout`. Default: no limit. */
   readonly deadline?: number;
+  /** How fast the request's body has to arrive. Default: `defaultArrival`. */
+  readonly arrival?: Arrival;
   /** Writes a refusal, such as 502 `upstream_failed`, and returns its request id. Default: a problem document. */
   readonly refuse?: (res: ServerResponse, refusal: Refusal) => string;
 }
+
+/** What a body has to keep, so that none stands for ever; time in which the upstream was the slower side does not count. */
+export interface Arrival {
+  /** Milliseconds for the whole of a body with a declared length of at most 64 KiB. */
+  readonly shortMilliseconds: number;
+  /** Bytes per second of any other, on average over `milliseconds`. */
+  readonly bytesPerSecond: number;
+  readonly milliseconds: number;
+}
+
+/** As clients have to take their answers. */
+export const defaultArrival: Arrival = {
+  shortMilliseconds: limits.bodySeconds.value * 1_000,
+  bytesPerSecond: limits.answerRate.value,
+  milliseconds: 300_000,
+};
 
 /** Gets each piece of a body and returns what is sent in its place, if anything. */
 export interface Rewrite {
@@ -107,6 +127,8 @@ export function carry(incoming: IncomingRequest, carrying: Carrying): Carried {
 /** A protocol upgrade that the caller requests and the upstream may accept. */
 export interface Upgrade {
   readonly protocol: string;
+  /** Whether a 101 with these fields is the answer to the request; any other fails. */
+  accepts(headers: IncomingHttpHeaders): boolean;
   /** The upstream answered 101: its connection carries the other protocol from here on. The exchange is over. */
   switched(headers: IncomingHttpHeaders, upstream: Duplex): void;
 }
@@ -119,6 +141,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
   readonly #carrying: Carrying;
   readonly #upgrade: Upgrade | null;
   #deadline: NodeJS.Timeout | null = null;
+  /** Of a body that has not arrived as a whole. */
+  #arrival: NodeJS.Timeout | null = null;
   #controller: Dispatcher.DispatchController | null = null;
   /** The response has ended or was answered elsewhere; the upstream's events no longer matter. */
   #over = false;
@@ -151,7 +175,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
       return;
     }
     if (expectsContinue) this.#res.writeContinue();
-    if (length > HELD_BYTES) this.#stream([]);
+    if (length > HELD_BYTES) this.#stream(null);
     else if (length > 0) this.#collect(length);
     else this.#hold();
   }
@@ -175,6 +199,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     if (this.#over) return false;
     this.#over = true;
     if (this.#deadline !== null) clearTimeout(this.#deadline);
+    this.#endArrival();
     this.#carrying.tap?.end?.(how);
     return true;
   }
@@ -191,31 +216,61 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
 
   /** Waits for a short body of declared length; mostly it is in the packet of the head. */
   #collect(length: number): void {
-    const parts: Buffer[] = [];
-    let missing = length;
+    const pile = new Pile();
+    this.#arrival = setTimeout(() => this.#endLate(), this.#limits.shortMilliseconds);
     this.#req.on('data', (part: Buffer) => {
-      missing -= part.length;
-      if (missing === 0 && parts.length === 0) {
-        this.#dispatch(part);
-        return;
-      }
-      parts.push(part);
-      if (missing === 0) this.#dispatch(Buffer.concat(parts));
+      const isWhole = part.length === length;
+      if (!isWhole) pile.add(part);
+      if (!isWhole && pile.length < length) return;
+      this.#endArrival();
+      this.#dispatch(isWhole ? part : pile.take());
     });
+  }
+
+  get #limits(): Arrival {
+    return this.#carrying.arrival ?? defaultArrival;
+  }
+
+  /** Ends an exchange of which the body comes too slowly. */
+  #endLate(): void {
+    const { shortMilliseconds, bytesPerSecond } = this.#limits;
+    const least = `within ${shortMilliseconds / 1_000} s, or at least ${sizeText(bytesPerSecond)} each second where it is long`;
+    this.abort({ code: 'invalid_request', detail: `The body did not arrive: all of it is due ${least}.` });
+  }
+
+  #endArrival(): void {
+    if (this.#arrival !== null) clearTimeout(this.#arrival);
+    this.#arrival = null;
+  }
+
+  #watchArrival(): void {
+    const req = this.#req;
+    const { bytesPerSecond, milliseconds } = this.#limits;
+    let arrived = 0;
+    let wasHeldBack = false;
+    req.on('data', (part: Buffer) => {
+      arrived += part.length;
+      wasHeldBack ||= req.isPaused();
+    });
+    req.once('end', () => this.#endArrival());
+    this.#arrival = setInterval(() => {
+      const isSlow = arrived * 1_000 < bytesPerSecond * milliseconds;
+      if (isSlow && !wasHeldBack && !req.isPaused() && req.readableLength === 0) this.#endLate();
+      arrived = 0;
+      wasHeldBack = false;
+    }, milliseconds);
   }
 
   #hold(): void {
     const req = this.#req;
-    const parts: Buffer[] = [];
-    let bytes = 0;
+    const pile = new Pile();
     const onData = (part: Buffer): void => {
-      parts.push(part);
-      bytes += part.length;
-      if (bytes > HELD_BYTES) stream();
+      pile.add(part);
+      if (pile.length > HELD_BYTES) stream();
     };
     const onEnd = (): void => {
       release();
-      this.#dispatch(Buffer.concat(parts));
+      this.#dispatch(pile.take());
     };
     const release = (): void => {
       clearTimeout(timer);
@@ -224,19 +279,21 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     };
     const stream = (): void => {
       release();
-      this.#stream(parts);
+      this.#stream(pile.take());
     };
     const timer = setTimeout(stream, HELD_MS);
     req.on('data', onData).on('end', onEnd);
     this.#res.on('close', release);
   }
 
-  #stream(begun: readonly Buffer[]): void {
+  #stream(begun: Buffer | null): void {
     if (this.#over) return;
     // A stream of our own stands between: undici destroys the body it is given, and with `req` would go the answer.
     const body = new PassThrough({ highWaterMark: HELD_BYTES });
-    for (const part of begun) body.write(part);
+    gatherPieces(body);
+    if (begun !== null && begun.length > 0) body.write(begun);
     this.#req.pipe(body);
+    this.#watchArrival();
     this.#dispatch(body);
   }
 
@@ -266,8 +323,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     headers: IncomingHttpHeaders,
     upstream: Duplex,
   ): void {
-    if (!this.#finish('complete')) upstream.destroy();
-    else this.#upgrade?.switched(headers, upstream);
+    if (this.#upgrade?.accepts(headers) !== true) {
+      upstream.destroy();
+      this.#fail('ERR_UPSTREAM_PROTOCOL');
+    } else if (!this.#finish('complete')) upstream.destroy();
+    else this.#upgrade.switched(headers, upstream);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -291,6 +351,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     // (RFC 9110 section 8.6): a client that believed it would take the next answer for that body.
     const isSized = this.#rewrite === null && status !== NO_CONTENT;
     const fields = isSized ? headers : { ...headers, 'content-length': undefined };
+    this.#res.statusCode = status;
     const passed = this.#upstream.filterResponse(fields, this.#res);
     this.#res.writeHead(status, passed);
     this.#headWritten = true;

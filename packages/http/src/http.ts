@@ -18,6 +18,7 @@ export {
   type UpstreamFailure,
 } from './carry.ts';
 export { type CarriedUpgrade, type CarryingUpgrade, carryUpgrade } from './carry-upgrade.ts';
+export { isClaim } from './claims.ts';
 export { countPerAddress } from './connection-count.ts';
 export { type DialServer, type DialServerOptions, dialerAt, serveDials } from './dial-socket.ts';
 export {
@@ -30,9 +31,12 @@ export {
   TooManyDialsError,
 } from './dialer.ts';
 export { type DialingConnectorOptions, dialingConnector } from './dialing-connector.ts';
+export { CONNECTION_AGE_MS, type DialingPoolOptions, openDialingPool } from './dialing-pool.ts';
+export { isElsewhere, lookupElsewhere, mayBeElsewhere } from './elsewhere.ts';
 export { endResponse } from './end-response.ts';
 export { openGatewayDialer } from './fair-dialer.ts';
 export { endFaulty, type Fault, faultOf } from './fault.ts';
+export { gatherPieces, gatherWrites } from './gather.ts';
 export { type Abandonable, hold } from './hold.ts';
 export { type JoinOptions, joinSockets } from './join-sockets.ts';
 export { listenFast, placeToListen } from './listen-fast.ts';
@@ -70,3 +74,5 @@ export {
 } from './slow-reader.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
 export { requireTransportSecurity, setTransportFields } from './transport-security.ts';
+export { trimField } from './trim-field.ts';
+export { acceptOf } from './web-socket.ts';

@@ -1,5 +1,6 @@
 // Pipes two connections into each other with back-pressure; each side may half-close on its own.
 import type { Socket } from 'node:net';
+import { gatherPieces, gatherWrites } from './gather.ts';
 
 export interface JoinOptions {
   /** Milliseconds without a byte in either direction, after which both are closed. Default: no limit. */
@@ -17,6 +18,8 @@ export function joinSockets(one: Socket, other: Socket, { idle = 0 }: JoinOption
     end.on('close', () => {
       if (!opposite.writableEnded) opposite.destroy();
     });
+    gatherPieces(end);
+    gatherWrites(opposite);
     end.pipe(opposite);
   }
   // Bytes in either direction pass both ends, so one of them knows.

@@ -2,6 +2,7 @@
 // throw can still be sent.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, type RefusalError, refuse, sizeText } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import { endLingering, endReading } from './end-response.ts';
 import { sendProblem } from './problem.ts';
 
@@ -24,10 +25,20 @@ export function hasBody({ headers }: IncomingMessage): boolean {
  *   caller went away
  */
 export async function readBody(req: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  await receiveBody(req, limits, (chunk) => void chunks.push(chunk));
-  const [first] = chunks;
-  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
+  const pile = new Pile();
+  let first: Buffer | null = null;
+  await receiveBody(req, limits, (chunk) => {
+    // Mostly the whole body is one piece.
+    if (first === null && pile.length === 0) {
+      first = chunk;
+      return undefined;
+    }
+    if (first !== null) pile.add(first);
+    first = null;
+    pile.add(chunk);
+    return undefined;
+  });
+  return first ?? pile.take();
 }
 
 /**

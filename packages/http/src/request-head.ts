@@ -2,7 +2,9 @@
 // and keeps only what may travel on. Every front uses it, so hygiene cannot differ between them.
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
+import { isPlace } from './places.ts';
 import { isTraceparent, isTracestate } from './trace-context.ts';
+import { trimField } from './trim-field.ts';
 
 /** Fields a request may carry by default; Node cuts the list one above, so that the excess is seen rather than lost. */
 export const MAX_HEADER_FIELDS = 100;
@@ -56,7 +58,7 @@ const NAMED: readonly (readonly [string, number])[] = [
   ...['Last-Event-Id', 'If-Match', 'If-None-Match', 'Range', 'Cache-Control'].map((name) => [name, FORWARD] as const),
 ];
 
-const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded', 'proxy-', 'x-original-', 'x-rewrite-'];
+const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded', 'proxy-'];
 
 /** Keyed by the two spellings that occur in practice, so that the hot path does not lower-case every name. */
 const DISPOSITION = new Map<string, number>(
@@ -73,8 +75,9 @@ function dispositionOf(name: string): number {
   const knownLower = DISPOSITION.get(lower);
   if (knownLower !== undefined) return knownLower;
   // CGI-like servers read `X_Forwarded_For` as `X-Forwarded-For`, so no name with an underscore travels.
-  if (lower.includes('_') || DROPPED_PREFIXES.some((prefix) => lower.startsWith(prefix))) return DROP;
-  return FORWARD;
+  if (lower.includes('_')) return DROP;
+  const spelled = lower.replaceAll(/[^a-z0-9]/g, '-');
+  return isPlace(spelled) || DROPPED_PREFIXES.some((prefix) => spelled.startsWith(prefix)) ? DROP : FORWARD;
 }
 
 /**
@@ -182,7 +185,7 @@ export function withPlatformFields(head: RequestHead, { rawHeaders }: IncomingMe
 /** Removes the fields that `Connection` declares hop-by-hop. */
 function withoutConnectionFields(forwarded: string[], connection: string): string[] {
   if (connection === 'keep-alive' || connection === 'close') return forwarded;
-  const named = new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  const named = new Set(connection.split(',').map((token) => trimField(token).toLowerCase()));
   const kept: string[] = [];
   for (let index = 0; index + 1 < forwarded.length; index += 2) {
     const name = forwarded[index] ?? '';

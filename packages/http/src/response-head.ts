@@ -2,6 +2,7 @@
 // upstream, decides about the rest.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { trimField } from './trim-field.ts';
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */
 const HOP_BY_HOP = new Set([
@@ -9,7 +10,10 @@ const HOP_BY_HOP = new Set([
   ...['proxy-authentication-info', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'http2-settings'],
 ]);
 
-/** Selects the fields of an answer that pass, as name, value, name, value …; `res` is the response to write to. */
+/**
+ * Selects the fields of an answer that pass, as name, value, name, value …; `res` is the response to write to, with the
+ * status that it will have.
+ */
 export type ResponseFilter = (headers: IncomingHttpHeaders, res: ServerResponse) => (string | string[])[];
 
 /**
@@ -42,5 +46,5 @@ export function ensuringRequestId(filter: ResponseFilter): ResponseFilter {
 /** The fields that `Connection` declares hop-by-hop; `null` for none. */
 function connectionFields(connection: string | undefined): Set<string> | null {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return null;
-  return new Set(connection.split(',').map((token) => token.trim().toLowerCase()));
+  return new Set(connection.split(',').map((token) => trimField(token).toLowerCase()));
 }

@@ -155,6 +155,41 @@ test('a caller that resets its connection behind CONNECT causes no error', async
   other.socket.destroy();
 });
 
+for (const [what, body] of [
+  ['of a short body', 'Content-Length: 10\r\n\r\nhalf'],
+  ['of a body that never begins', 'Content-Length: 10\r\n\r\n'],
+  ['of a long body', 'Content-Length: 1000000\r\n\r\nhalf'],
+  ['of a chunked body', 'Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n'],
+] as const) {
+  for (const refused of [true, false]) {
+    test(`a request that was ${refused ? 'refused' : 'answered'} before the end ${what} keeps its connection for a while`, {
+      timeout: 20_000,
+    }, async (t) => {
+      const port = await listening(
+        ({ res }) => (refused ? sendProblem(res, { code: 'not_found' }) : res.end('answered')),
+        { limits: { headMilliseconds: 300, lookMilliseconds: 50, keepAliveMilliseconds: 0 } },
+      );
+      const connection = await openRaw(port, `POST / HTTP/1.1\r\nHost: a\r\n${body}`);
+      // A byte now and then is no end.
+      const drip = setInterval(() => connection.socket.write(what === 'of a chunked body' ? '1\r\nx\r\n' : ''), 50);
+      t.after(() => clearInterval(drip));
+      await connection.closed();
+      assert.equal(statuses(connection).length, 1);
+    });
+  }
+}
+
+test('an answer instead of 100 Continue ends the connection: what follows could be a body or a request', async () => {
+  const port = await listening(({ res }) => res.end('no'));
+  for (const body of ['Content-Length: 4\r\n', 'Content-Length: 100000\r\n', 'Transfer-Encoding: chunked\r\n']) {
+    const head = `POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n${body}\r\n`;
+    const connection = await openRaw(port, head + GET);
+    await connection.closed();
+    assert.equal(statuses(connection)[0], 200);
+    assert.match(connection.received(), /connection: close/i);
+  }
+});
+
 describe('Upgrade', () => {
   const upgrades = {
     h2c: 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABk',

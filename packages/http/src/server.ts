@@ -16,9 +16,11 @@ import {
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
+import { gatherPieces, gatherWrites } from './gather.ts';
 import { endWithHeadTooLarge, headTooLarge, isOfCookies } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
+import { hasBody } from './read-body.ts';
 import { MAX_HEADER_FIELDS } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
 import { requireTransportSecurity, setTransportFields } from './transport-security.ts';
@@ -167,12 +169,17 @@ export function createStrictServer(options: StrictServerOptions): Server {
     connection.unread = null;
     res.on('close', () => {
       pending.splice(pending.indexOf(own), 1);
-      if (pending.length === 0 && !req.complete) connection.unread = req;
+      if (pending.length === 0 && !req.complete) {
+        connection.unread = req;
+        endUnread(req, limits.headMilliseconds);
+      }
       own.work?.abandon();
       options.onEnd?.();
     });
     res.sendDate = false;
     if (options.strictTransport === true) setTransportFields(res, req.socket);
+    if (hasBody(req)) gatherPieces(req);
+    if (expectation === 'continue') closeUnlessContinued(res);
     try {
       const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : acceptRequest(req, options, limits);
       if ('code' in reading || req.headers.upgrade !== undefined) {
@@ -227,8 +234,12 @@ export function createStrictServer(options: StrictServerOptions): Server {
     // A link that hands over a connection, over TLS or as a stream of another carrier, has already counted it for its peer.
     const overLink = socket instanceof TLSSocket || !(socket instanceof Socket);
     const counted = overLink || within(socket);
-    if (!counted || options.admits?.(socket) === false) socket.destroy();
-    else requireReading(socket, limits.reading);
+    if (!counted || options.admits?.(socket) === false) {
+      socket.destroy();
+      return;
+    }
+    gatherWrites(socket);
+    requireReading(socket, limits.reading);
   });
   server.on('checkContinue', (req, res) => receive(req, res, 'continue'));
   server.on('checkExpectation', (req, res) => receive(req, res, 'other'));
@@ -306,6 +317,30 @@ function cutOff(socket: Socket, milliseconds: number): void {
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
   if (milliseconds > 0) socket.pause();
   hold(milliseconds, () => socket.destroy());
+}
+
+/**
+ * A client that waits for `100 Continue` and gets its answer instead may send the body or not: what follows could be either,
+ * so that the connection ends.
+ */
+function closeUnlessContinued(res: ServerResponse): void {
+  const { shouldKeepAlive } = res;
+  const writeContinue = res.writeContinue.bind(res);
+  res.shouldKeepAlive = false;
+  res.writeContinue = (...done) => {
+    res.shouldKeepAlive = shouldKeepAlive;
+    writeContinue(...done);
+  };
+}
+
+/** Ends the connection of a request that has its answer and never comes to its end: no reader times it any more. */
+function endUnread(req: IncomingMessage, milliseconds: number): void {
+  const { socket } = req;
+  const timer = setTimeout(() => {
+    if (!req.complete) socket.destroy();
+  }, milliseconds);
+  socket.once('close', () => clearTimeout(timer));
+  req.once('end', () => clearTimeout(timer));
 }
 
 /** A message that breaks these rules may be an attempt at request smuggling, so its connection ends with it. */

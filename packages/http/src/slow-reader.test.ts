@@ -1,4 +1,5 @@
 // Clients that ask for an answer and do not take it lose their connection; slow ones and silent streams keep theirs.
+
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,6 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as after } from 'node:timers/promises';
 import { buildConnector } from 'undici';
+import { switching } from '../test-support/handshakes.ts';
 import { listening, opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import type { AcceptedRequest } from './accept-request.ts';
@@ -121,9 +123,9 @@ for (const [what, request] of Object.entries({ 'an answer': GET, 'a WebSocket': 
       res.once('close', left.resolve);
       res.end(LARGE);
     });
-    upstream.on('upgrade', (_req, socket: Socket) => {
+    upstream.on('upgrade', (req, socket: Socket) => {
       socket.once('close', left.resolve).on('error', () => undefined);
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.write(switching(req));
       socket.write(LARGE);
     });
     upstream.listen(0, '127.0.0.1');

@@ -1,10 +1,12 @@
 // On an https origin every answer says so, also those that are written without a response object; on others none does.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { buildConnector, type Pool } from 'undici';
+import { switching } from '../test-support/handshakes.ts';
 import { opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { openRaw } from '../test-support/raw-exchange.ts';
@@ -42,8 +44,7 @@ const upstream = createServer((req, res) => {
   else res.writeHead(403).end();
 });
 upstream.on('upgrade', (req, socket: Socket) => {
-  if (req.url === '/accepted')
-    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  if (req.url === '/accepted') socket.end(switching(req));
   else if (req.url === '/declined') socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
   else socket.destroy();
 });

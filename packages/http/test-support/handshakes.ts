@@ -1,7 +1,9 @@
 // WebSocket handshakes (RFC 6455 section 4.1): one in order, variations of it, and the vectors of them as tests.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
+import { acceptOf } from '../src/web-socket.ts';
 import type { RawConnection } from './raw-exchange.ts';
 
 /** `null` leaves a field out, and a list sends it more than once. */
@@ -20,6 +22,17 @@ export function handshake(change: Fields = {}): string[] {
     value === null ? [] : [value].flat().map((one) => `${name}: ${one}`),
   );
 }
+
+/** The head of the 101 that answers this handshake. */
+export function switching({ headers }: IncomingMessage): string {
+  const accept = acceptOf(headers['sec-websocket-key'] ?? '');
+  return `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`;
+}
+
+/** The same as an expression, for the source of a backend with the request `req`. */
+export const SWITCHING = `'HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\nSec-WebSocket-Accept: ' +
+  process.getBuiltinModule('node:crypto').createHash('sha1')
+    .update(req.headers['sec-websocket-key'] + '258EAFA5-E914-47DA-95CA-C5AB0DC85B11').digest('base64') + '\\r\\n\\r\\n'`;
 
 interface Vector {
   readonly name: string;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, test } from 'node:test';
-import { handshake } from '../../http/test-support/handshakes.ts';
+import { handshake, switching } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -184,9 +184,7 @@ test('the answer to too many cookies makes the browser delete them, and says why
 test('an Ingress that is cut off from core serves what it knows for a minute, then nothing, until core is back', async () => {
   let uptime = 0;
   await start({}, { uptime: () => uptime });
-  tested.node.server.on('upgrade', (_req, socket) =>
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'),
-  );
+  tested.node.server.on('upgrade', (req, socket) => socket.write(switching(req)));
   const open = await begin('GET /chat', {
     fields: handshake(),
   });

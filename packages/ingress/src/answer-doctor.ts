@@ -1,10 +1,11 @@
 // What an Ingress answers `platform doctor`, so that it finds the hop on the way from the internet that spoils requests:
 // whom the Ingress takes for the client, an answer in two pieces, and a WebSocket.
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { publicHostname } from '@platform/contract';
 import {
   type Abandonable,
+  acceptOf,
   endWithProblem,
   type IncomingRequest,
   type IncomingUpgrade,
@@ -178,7 +179,6 @@ function certificatesOf(
 /** An address that no client has (RFC 5737). */
 const ANYBODY = '198.51.100.1';
 
-const ACCEPT_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const TEXT_FRAME = 0x81;
 const CLOSE_FRAME = Buffer.from([0x88, 0]);
 
@@ -189,9 +189,7 @@ export function answerDoctorUpgrade({ req, socket, path }: IncomingUpgrade): voi
     endWithProblem(socket, { code: 'not_found' });
     return;
   }
-  const accept = createHash('sha1')
-    .update(`${req.headers['sec-websocket-key'] ?? ''}${ACCEPT_GUID}`)
-    .digest('base64');
+  const accept = acceptOf(req.headers['sec-websocket-key'] ?? '');
   socket.write(
     `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
   );

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_AUTHORIZATION, CLIENT_PROTOCOL, type TopologyNode } from '@platform/contract';
-import { handshake } from '../../http/test-support/handshakes.ts';
+import { handshake, switching } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -124,7 +124,7 @@ test('a WebSocket passes, and ends with the node: its host is unknown then', asy
   tested.node.server.on('upgrade', (req, socket: Socket) => {
     seen.push(req);
     socket.on('error', () => undefined);
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello');
+    socket.write(`${switching(req)}hello`);
   });
   const offered = `platform.bearer.${'A'.repeat(43)}, chat`;
   const socket = await open('GET /e/abc/chat', handshake({ 'Sec-WebSocket-Protocol': offered }));

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
-import { handshake } from '../../http/test-support/handshakes.ts';
+import { handshake, switching } from '../../http/test-support/handshakes.ts';
 import { openRaw, type RawAnswer, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -64,9 +64,9 @@ function codeOf({ body }: RawAnswer): string {
 /** Lets the node accept WebSockets. @returns its ends of them */
 function acceptWebSockets(): Socket[] {
   const accepted: Socket[] = [];
-  tested.node.server.on('upgrade', (_req, socket: Socket) => {
+  tested.node.server.on('upgrade', (req, socket: Socket) => {
     socket.on('error', () => undefined);
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(switching(req));
     accepted.push(socket);
   });
   return accepted;
@@ -136,6 +136,15 @@ describe('a public request', () => {
       assert.deepEqual([answer.status, codeOf(answer)], [404, 'not_found'], target);
     }
     assert.equal(tested.node.sockets.size, 0);
+  });
+
+  test('gets the 421 that its app answers, and not the one that a node answers', async () => {
+    tested.node.handle = (_req, res) => void res.writeHead(421, { 'Platform-Answered-By': 'workload' }).end('mine');
+    const own = await ask('GET /feed/a');
+    assert.deepEqual([own.status, own.body], [421, 'mine']);
+    assert.doesNotMatch(own.head, /answered-by/i);
+    tested.node.handle = (_req, res) => void res.writeHead(421).end("the node's");
+    assert.equal((await ask('GET /feed/a')).status, 503);
   });
 
   test('passes under its name in any case and with any port; HEAD rides on GET', async () => {

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { acceptLinks, keyFromSeed, type LinkListener, linkPeer, publicKeyText } from '@platform/link';
-import { handshake } from '../../http/test-support/handshakes.ts';
+import { handshake, switching } from '../../http/test-support/handshakes.ts';
 import { openRaw } from '../../http/test-support/raw-exchange.ts';
 import {
   HOSTNAME,
@@ -38,9 +38,9 @@ async function start(told = nodeKey): Promise<UnderTest> {
     res.end(`${req.headers.host} ${peer === undefined ? '' : publicKeyText(peer.key)}`);
   });
   server.on('connection', (socket) => void sockets.add(socket));
-  server.on('upgrade', (_req, socket: Socket) => {
+  server.on('upgrade', (req, socket: Socket) => {
     socket.on('error', () => undefined);
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(switching(req));
     socket.pipe(socket);
   });
   const link = await acceptLinks(server, {

@@ -1,6 +1,6 @@
 // The connections of this Ingress to the public sides of nodes: for each a pool, and a queue in which installations take turns.
 import type { TopologyNode } from '@platform/contract';
-import { type Connect, openPool } from '@platform/http';
+import { type Connect, lookupElsewhere, openPool } from '@platform/http';
 import {
   type IrohEndpoint,
   isIrohAddress,
@@ -98,6 +98,8 @@ export class NodeLinks {
       // An unreadable key becomes one that no node can prove.
       key: key === null ? undefined : (readPublicKey(key) ?? Buffer.alloc(32)),
       certificate: this.#certificate,
+      // Core has refused addresses that mean this machine; what its name resolves to is the node's to say.
+      ...(key === null ? {} : { lookup: lookupElsewhere }),
       iroh: this.#iroh,
       connectTimeout: CONNECT_MILLISECONDS,
     };

@@ -47,14 +47,14 @@ export const UNKNOWN_AT_NODE: Refusal = { ...NOT_REACHED };
 
 /**
  * Why a node does not take a request; `null` for an answer of the app. It does not take this Ingress after a start, until the
- * topology says so. No app can say that, and none has a reason to say that it does not know its name.
+ * topology says so. No app can say that, and of one that says that it does not know its name the node says whose word it is.
  */
 export function nodeRefusal(
   status: number,
   headers: IncomingHttpHeaders,
   name: PublicName | undefined,
 ): Refusal | null {
-  if (status === 421) return UNKNOWN_AT_NODE;
+  if (status === 421) return headers[ANSWERED_BY] === 'workload' ? null : UNKNOWN_AT_NODE;
   // There 401 is for the client, and 421 for this Ingress.
   if (name?.isOfEndpoints === true) return null;
   return status === 401 && headers['www-authenticate'] !== undefined ? NOT_REACHED : null;

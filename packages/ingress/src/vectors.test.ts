@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { type Fields, handshake, testHandshakeVectors } from '../../http/test-support/handshakes.ts';
+import { type Fields, handshake, switching, testHandshakeVectors } from '../../http/test-support/handshakes.ts';
 import { portOf } from '../../http/test-support/port-of.ts';
 import { openRaw, type RawConnection } from '../../http/test-support/raw-exchange.ts';
 import { record } from '../../http/test-support/recording-upstream.ts';
@@ -88,9 +88,9 @@ describe('a handshake through an Ingress', () => {
         { kind: 'routes', items: [routeOf(['WS:/ws'])], gone: [] },
       ],
     });
-    tested.node.server.on('upgrade', (_req, socket: Socket) => {
+    tested.node.server.on('upgrade', (req, socket: Socket) => {
       socket.on('error', () => undefined);
-      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+      socket.write(switching(req));
       socket.pipe(socket);
     });
   });

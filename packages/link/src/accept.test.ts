@@ -145,3 +145,20 @@ test('the connections of a key that is not known any more end, and those of othe
   await assert.rejects(ask(port, known));
   other.destroy();
 });
+
+test('a part whose key is not known yet stays connected while others come and go', async () => {
+  const gone = new Set<string>();
+  const { port, recheck } = await listen({
+    strangers: 'served',
+    isKnown: (key) => key.equals(known.publicKey) && !gone.has('known'),
+  });
+  const joining = await hold(port, stranger);
+  const leaving = await hold(port, known);
+  assert.deepEqual([await ask(port, known), await ask(port, stranger)], ['true', 'false']);
+  gone.add('known');
+  await recheck();
+  await ended(leaving);
+  assert.equal(joining.destroyed, false);
+  joining.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  await ended(joining);
+});

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 import { isIrohAddress, readIrohAddress } from './carriers/iroh/address.ts';
 import type { IrohEndpoint } from './carriers/iroh/endpoint.ts';
-import { openTls, type TlsTarget, tlsConnector } from './carriers/tls/connect.ts';
+import { type TlsTarget, tlsConnector } from './carriers/tls/connect.ts';
 import { probeTcp } from './carriers/tls/probe.ts';
 import { WrongKeyError } from './errors.ts';
 
@@ -15,6 +15,8 @@ export interface LinkTarget extends TlsTarget {
   readonly iroh?: IrohEndpoint | null | undefined;
   /** Milliseconds until a connection must stand. Default 5,000. */
   readonly connectTimeout?: number;
+  /** Ends the attempt to connect over iroh. Default: its time alone does. */
+  readonly signal?: AbortSignal;
 }
 
 const CONNECT_MILLISECONDS = 5_000;
@@ -22,23 +24,16 @@ const CONNECT_MILLISECONDS = 5_000;
 /** What makes the connections of an undici pool. `build` is undici's own `buildConnector`, of the caller's copy. */
 export function linkConnector(
   build: typeof buildConnector,
-  { connectTimeout = CONNECT_MILLISECONDS, ...target }: LinkTarget,
+  { connectTimeout = CONNECT_MILLISECONDS, signal, ...target }: LinkTarget,
 ): ReturnType<typeof buildConnector> {
   if (!isIrohAddress(target.origin)) return tlsConnector(build, { ...target, connectTimeout });
   return (_options, callback) => {
-    openIroh(target, AbortSignal.timeout(connectTimeout)).then(
+    const limit = AbortSignal.timeout(connectTimeout);
+    openIroh(target, signal === undefined ? limit : AbortSignal.any([signal, limit])).then(
       (socket) => callback(null, socket),
       (error: Error) => callback(error, null),
     );
   };
-}
-
-/** One connection, for `host` where the other side is known by a certificate for its name. */
-export function openLink(
-  target: LinkTarget,
-  { host, signal }: { readonly host: string; readonly signal: AbortSignal },
-): Promise<Socket> {
-  return isIrohAddress(target.origin) ? openIroh(target, signal) : openTls(target, { host, signal });
 }
 
 /**
@@ -47,8 +42,8 @@ export function openLink(
  *
  * @throws Error when it does not before `signal` fires
  */
-export async function probeLink({ origin, iroh }: LinkTarget, signal: AbortSignal): Promise<void> {
-  if (!isIrohAddress(origin)) return probeTcp(origin, signal);
+export async function probeLink({ origin, iroh, lookup }: LinkTarget, signal: AbortSignal): Promise<void> {
+  if (!isIrohAddress(origin)) return probeTcp(origin, { lookup, signal });
   const address = readIrohAddress(origin);
   if (address === null || iroh === undefined || iroh === null) throw new Error(`${origin} is not reached from here`);
   return iroh.probe(address, signal);

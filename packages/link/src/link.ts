@@ -21,6 +21,7 @@ export { isUsablePoint } from './edwards-point.ts';
 export { type EnvelopeContext, type EnvelopeKey, EnvelopeOpener, newEnvelopeKey, sealEnvelope } from './envelope.ts';
 export { WrongKeyError } from './errors.ts';
 export { fetchOverLink, type LinkRequest } from './fetch.ts';
+export type { Pace } from './gathered-body.ts';
 export { keyFromSeed, type LinkKey, loadOrMakeKey, publicKeyText, readPublicKey, signText, verifyText } from './key.ts';
 export type { LinkLimits } from './open-connections.ts';
 export { type LinkPeer, linkPeer } from './peer.ts';

@@ -1,7 +1,15 @@
 // Time and the operator's log as the Runtime sees them, so that a test can hold both.
+import { uptime as bootSeconds } from 'node:os';
+
+/** Milliseconds since the machine started, sleep included (CLOCK_BOOTTIME). */
+export function machineUptime(): number {
+  return bootSeconds() * 1_000;
+}
 
 export interface Clock {
   now(): Date;
+  /** Milliseconds, sleep included, that no change of the clock moves: for how long something takes. */
+  elapsed(): number;
   /** Runs `action` once after some milliseconds; returns how to cancel it. Never keeps the process alive. */
   after(milliseconds: number, action: () => void): () => void;
 }
@@ -9,6 +17,7 @@ export interface Clock {
 export function systemClock(now: () => Date): Clock {
   return {
     now,
+    elapsed: machineUptime,
     after(milliseconds, action) {
       const timer = setTimeout(action, milliseconds);
       timer.unref();

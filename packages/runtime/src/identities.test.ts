@@ -48,3 +48,10 @@ for (const [name, content] of [
     assert.equal(readFileSync(file, 'utf8'), content);
   });
 }
+
+test('a missing file is no first use where files have owners', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'platform-identities-')), 'identities.json');
+  assert.throws(() => openIdentities(file, new Set(), () => false), /is missing. Restore it/);
+  assert.ok(openIdentities(file, new Set(), () => true).idOf('inst-one') > 0);
+  assert.ok(openIdentities(file, new Set(), () => false).idOf('inst-one') > 0);
+});

@@ -24,10 +24,21 @@ export interface Identities {
  * Opens the file of allocations. Ids are counted up and never given twice, because files of a removed installation
  * may still belong to the old one.
  * @param taken Ids that others have on this machine; no installation gets one of them from now on.
- * @throws Error when the file exists but cannot be understood: guessing would give one app the files of another.
+ * @param isNew Whether nothing on this machine can belong to one of these ids yet. Default: yes.
+ * @throws Error when the file exists but cannot be understood, or is missing where files have owners: guessing would give
+ *   one app the files of another.
  */
-export function openIdentities(file: string, taken: ReadonlySet<number> = new Set()): Identities {
-  let allocations = readAllocations(file) ?? { ...freshRange(), byInstallation: {} };
+export function openIdentities(
+  file: string,
+  taken: ReadonlySet<number> = new Set(),
+  isNew: () => boolean = () => true,
+): Identities {
+  const known = readAllocations(file);
+  if (known === undefined && !isNew())
+    throw new Error(
+      'The file runtime/identities.json in the data folder is missing. Restore it from a backup: it says which user owns the files of which app.',
+    );
+  let allocations = known ?? { ...freshRange(), byInstallation: {} };
   return {
     idOf(installationId) {
       const known = allocations.byInstallation[installationId];

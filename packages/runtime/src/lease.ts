@@ -1,16 +1,10 @@
 // The lease of this node. While it is held, core moves none of this node's workloads; before core may move them, the
 // lease ends and they stop here. Counted with a monotonic clock that includes suspend.
 
-import { uptime as bootSeconds } from 'node:os';
 import type { NodeLease } from '@platform/contract';
 import { RemovedError } from '@platform/link';
 import type { Log } from './clock.ts';
 import { pause } from './pause.ts';
-
-/** Milliseconds since the machine started, sleep included (CLOCK_BOOTTIME). */
-export function machineUptime(): number {
-  return bootSeconds() * 1_000;
-}
 
 export interface LeaseHooks {
   /** The lease ended: what may move must stop. */

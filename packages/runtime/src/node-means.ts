@@ -2,13 +2,12 @@
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
 import { type LinkCertificate, linkCertificate } from '@platform/link';
-import { type Clock, systemClock } from './clock.ts';
+import { type Clock, machineUptime, systemClock } from './clock.ts';
 import { type CoreClient, createCoreClient } from './core-client.ts';
 import { type DiskWatch, openDiskWatch } from './disk-watch.ts';
 import type { Driver } from './drivers/driver.ts';
 import { type DriverOptions, openDriver } from './drivers/open-driver.ts';
 import { type Identities, openIdentities, takenIds } from './identities.ts';
-import { machineUptime } from './lease.ts';
 import { type Failures, openFailures } from './lifecycle/failures.ts';
 import { findSurvivors, type Survivors } from './lifecycle/survivors.ts';
 import { type LogStore, openLogStore } from './logs/log-store.ts';
@@ -58,7 +57,8 @@ interface LinkProof {
 /** @param ending aborted when the Runtime stops. @throws Error when the data folder or the driver cannot be used */
 export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending: AbortSignal): Promise<NodeMeans> {
   const { dataDirectory, log } = options;
-  const clock: Clock = { now: options.clock, after: options.after ?? systemClock(options.clock).after };
+  const own = systemClock(options.clock);
+  const clock: Clock = { ...own, after: options.after ?? own.after, elapsed: options.elapsed ?? own.elapsed };
   const volumes = openVolumes(join(dataDirectory, 'volumes'));
   const disk = openDiskWatch(dataDirectory, log, options.diskSpace);
   const measuring = volumeCapacityMiB(join(dataDirectory, 'volumes'), log);
@@ -91,7 +91,11 @@ export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending:
     ),
     identities:
       process.getuid?.() === 0
-        ? openIdentities(join(dataDirectory, 'runtime', 'identities.json'), takenIds(dataDirectory))
+        ? openIdentities(
+            join(dataDirectory, 'runtime', 'identities.json'),
+            takenIds(dataDirectory),
+            () => !volumes.haveOwners(),
+          )
         : undefined,
     failures: openFailures(join(dataDirectory, 'runtime', 'failures.json'), log),
     udpPorts: openUdpPorts({

@@ -141,6 +141,8 @@ export function createFleet(parts: FleetParts): Fleet {
     awaitHostname: (hostname, milliseconds) => waitFor(hostname, hosts, milliseconds),
     async apply(assignments) {
       wanted = new Map(assignments.map((one) => [one.installationId, one]));
+      // What those that leave may still do counts as well: it is withdrawn before their workloads have stopped.
+      const concerned = new Set(installations.values());
       for (const installationId of [...installations.keys()]) {
         if (!wanted.has(installationId)) {
           remove(installationId).catch((error: unknown) => {
@@ -152,7 +154,8 @@ export function createFleet(parts: FleetParts): Fleet {
       prefetch(parts, () => wanted.values()).catch((error: unknown) => {
         parts.log.warn({ err: error }, 'a package could not be prefetched; it will be fetched when the app starts');
       });
-      const settled = Promise.all([...installations.values()].map((installation) => installation.grantsSettled));
+      for (const installation of installations.values()) concerned.add(installation);
+      const settled = Promise.all([...concerned].map((installation) => installation.grantsSettled));
       const limit = new AbortController();
       await Promise.race([settled, pause(LONGEST_SETTLING, limit.signal)]);
       limit.abort();

@@ -58,6 +58,8 @@ export interface RuntimeOptions extends DriverOptions {
   readonly clock: () => Date;
   /** Timers, for tests that hold the time. Default: the system's. */
   readonly after?: Clock['after'];
+  /** For tests that hold the clock. Default: how long the machine has been on. */
+  readonly elapsed?: Clock['elapsed'];
   readonly random: (bytes: number) => Buffer;
   /** Space on the disk of the data folder, for tests that fill none. Default: as the system says. */
   readonly diskSpace?: () => DiskSpace;

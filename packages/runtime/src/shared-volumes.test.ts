@@ -1,6 +1,6 @@
 // A volume in a shared folder: one start at a time has it, and none of the past.
 import assert from 'node:assert/strict';
-import { lchownSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lchownSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makePlace } from '../test-support/place.ts';
@@ -94,4 +94,14 @@ test('the volume becomes that of the user here; what a link points to stays as i
 test('a driver whose workloads outlive the Runtime has no shared volumes: the lock would not outlive it', () => {
   assert.equal(openSharedVolumes(place.folder, { ...report, driver: 'docker' }), undefined);
   assert.equal(openSharedVolumes(undefined, report), undefined);
+});
+
+test('a volume that was made and is gone is missed on every node, and never made anew', async () => {
+  const volumes = open('eight');
+  await (await volumes.claim(ID, { epoch: 1, uid: undefined, abort })).release();
+  rmSync(join(place.folder, 'eight', ID), { recursive: true });
+  for (const node of [volumes, open('eight')])
+    await assert.rejects(node.claim(ID, { epoch: 2, uid: undefined, abort }), /missing in the shared folder/);
+  await volumes.remove(ID, abort);
+  await (await volumes.claim(ID, { epoch: 4, uid: undefined, abort })).release();
 });

@@ -3,12 +3,23 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type DriverReport, LaunchError, StartRefused } from './drivers/driver.ts';
 import { lockFile } from './file-lock.ts';
+import { openKnownVolumes } from './volumes/known-volumes.ts';
 
 export interface SharedVolumes {
   /** Identity of the folder, the same on every node that has it. */
@@ -16,7 +27,7 @@ export interface SharedVolumes {
   /**
    * Opens the volume of an installation for the start with this epoch. Waits some seconds for another holder.
    *
-   * @throws StartRefused for an epoch of the past; LaunchError while another start holds the volume
+   * @throws StartRefused for an epoch of the past, or when a volume that was made is gone; LaunchError while another start holds the volume
    */
   claim(
     installationId: string,
@@ -34,6 +45,7 @@ export interface VolumeClaim {
 
 const STORE_FILE = '.platform-store';
 const LOCKS = '.platform-locks';
+const KNOWN = '.platform-known';
 /** A node that gives a volume up kills what does not stop by then. */
 const LOCK_SECONDS = 8;
 
@@ -48,6 +60,8 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
   mkdirSync(locks, { recursive: true, mode: 0o700 });
   // Workloads are other users; what is not theirs below is closed.
   if (process.getuid?.() === 0) chmodSync(directory, 0o711);
+  const volumes = readdirSync(directory).filter((name) => !name.startsWith('.'));
+  const known = openKnownVolumes(join(directory, KNOWN), volumes);
   return {
     store: storeIdentity(directory),
     async claim(installationId, { epoch, uid, abort }) {
@@ -55,9 +69,14 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
       try {
         if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
           throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
-        await pass(file, epoch);
         const folder = join(directory, installationId);
+        if (known.kindOf(installationId) !== null && !existsSync(folder))
+          throw new StartRefused(
+            `Its volume is missing in the shared folder: it was ${folder}. Restore it from a backup, and start the app again. To begin without its data, remove the file ${known.fileOf(installationId)} first.`,
+          );
+        await pass(file, epoch);
         await prepare(folder, uid);
+        known.add(installationId, 'folder');
         return { folder, release: () => file.close() };
       } catch (error) {
         await file.close();
@@ -71,6 +90,7 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
           throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
         // The lock file stays: it holds the last epoch.
         await rm(join(directory, installationId), { recursive: true, force: true });
+        known.forget(installationId);
       } finally {
         await file.close();
       }

@@ -57,6 +57,7 @@ export async function startTestNode(
     listenPort: 0,
     clock: clock.now,
     after: clock.after,
+    elapsed: clock.elapsed,
     random: randomBytes,
     log,
     startGateway,

@@ -3,6 +3,7 @@
 import type { Grant, InstalledApp, Notification, NotificationSettings, RouteAnswer } from '@platform/contract';
 import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
+import { coveredBy } from '../src/apps/bridge/grants.ts';
 import { isPlatformAddress } from '../src/apps/bridge/platform-address.ts';
 import { BridgeRefusal } from '../src/apps/bridge/refusal.ts';
 import type { BridgeCaller, ShellSide } from '../src/apps/bridge/shell-side.ts';
@@ -207,9 +208,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`read ${id}`);
       return record(id, 'news');
     },
-    markAllRead: async () => {
-      did('read all');
-      return 2;
+    markAllRead: async (topics) => {
+      const { length } = state.records.filter(({ topic }) => coveredBy(topics, topic));
+      if (length > 0) did(`read all ${topics.join(' ')}`);
+      return length;
     },
     notificationSettings: async () => state.settings,
     changeNotificationSettings: async (change) => {

@@ -121,7 +121,7 @@ async function stored(lines: readonly string[]): Promise<SeenLine[]> {
   const folder = mkdtempSync(join(tmpdir(), 'pt-escape-'));
   const silent = () => undefined;
   const log = { debug: silent, info: silent, warn: silent, error: silent };
-  const clock = { now: () => new Date(), after: () => silent };
+  const clock = { now: () => new Date(), elapsed: () => 0, after: () => silent };
   const store = openLogStore(folder, clock, log);
   const intake = createLogIntake(store.writer('hostile'));
   const stream = new PassThrough();

@@ -1,6 +1,6 @@
 // `platform recover`: a one-time link with which the owner of an account adds a passkey after losing all of them.
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase } from '@platform/core/database';
+import { migrate, openDatabase, timeOf } from '@platform/core/database';
 import { createEnrolmentLink, findAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError } from '../command.ts';
@@ -28,7 +28,7 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
         const account = await findAccount({ database }, accountName);
         if (account?.suspended === true) refuseSuspended(account);
         return await createEnrolmentLink(
-          { database, config, clock: () => new Date(), random: randomBytes },
+          { database, config, ...(await timeOf(database)), random: randomBytes },
           accountName,
         );
       } finally {

@@ -22,6 +22,7 @@ import { requireFreePort } from '../process/running.ts';
 import { plannedListeners } from '../supervisor/listeners.ts';
 import { type Colour, paint, say } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
+import { clockFindings } from './clock.ts';
 import type { Finding, Verdict } from './finding.ts';
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
@@ -71,7 +72,7 @@ type Check = (config: PlatformConfig) => Promise<Finding[]>;
 function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
   switch (kind) {
     case 'ingress':
-      return [(config) => memberFindings(config, kind), diskFindings, clockFindings, publicFindings];
+      return [(config) => memberFindings(config, kind), diskFindings, timeFindings, publicFindings];
     case 'node':
       return [
         (config) => memberFindings(config, kind),
@@ -80,7 +81,7 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
         sandboxFindings,
         memoryFindings,
         diskFindings,
-        clockFindings,
+        timeFindings,
       ];
     case null:
       return [
@@ -91,6 +92,7 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
         sandboxFindings,
         memoryFindings,
         diskFindings,
+        timeFindings,
         clockFindings,
         databaseFindings,
         accountFindings,
@@ -252,7 +254,7 @@ async function diskFindings(config: PlatformConfig): Promise<Finding[]> {
 }
 
 /** Sessions, challenges and certificates depend on the time of day. */
-async function clockFindings(): Promise<Finding[]> {
+async function timeFindings(): Promise<Finding[]> {
   const now = new Date();
   const built = new Date(
     JSON.parse(readFileSync(new URL('../../clock-floor.json', import.meta.url), 'utf8')).notBefore,

@@ -1,7 +1,7 @@
 // Reads and checks manifest.json, with errors that name the member and say what is wrong.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { faultWords, fieldErrors, limits, type Manifest, manifest, sizeText } from '@platform/contract';
+import { faultWords, fieldErrors, limits, type Manifest, manifest, repeatsMember, sizeText } from '@platform/contract';
 import { PackageProblem } from './package-problem.ts';
 
 export interface CheckedManifest {
@@ -34,7 +34,9 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
 
 function parse(source: Buffer): object {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(source));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(source);
+    const value: unknown = JSON.parse(text);
+    if (repeatsMember(text, value)) throw new Error('it names a member twice');
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import type { Started } from '../process/running.ts';
 import { say, step } from '../terminal/terminal.ts';
 import { KeptPart, type Running } from './kept-part.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
-import type { Part, StartingPlatform } from './part.ts';
+import type { Absence, Part, StartingPlatform } from './part.ts';
 import type { PartProgram, RunningProcess } from './part-process.ts';
 import { databaseUrlOf } from './parts/core.ts';
 
@@ -16,6 +16,7 @@ export interface Place {
   readonly config: PlatformConfig;
   /** The data folder, absolute and locked. */
   readonly folder: string;
+  readonly absence: Absence;
   readonly programs: Programs;
   readonly started: Started;
 }
@@ -37,12 +38,13 @@ type Served = Running & { readonly report: unknown };
  * @throws StartError when one of them does not start
  */
 export async function keepParts(parts: readonly Part[], place: Place): Promise<KeptParts> {
-  const { config, folder, programs, started } = place;
+  const { config, folder, absence, programs, started } = place;
   const kept = new Map<Part, KeptPart<Served>>();
   const reports = new Map<Part, unknown>();
   const platform: StartingPlatform = {
     config,
     folder,
+    absence,
     reportOf: <Report>(part: Part<string, Report>) => (reports.get(part) ?? null) as Report | null,
   };
   const states = () => [...kept.values()].map(({ state }) => state);

@@ -5,11 +5,18 @@ import type { PlatformConfig } from '@platform/core/config';
 import type { PlannedListener } from '../process/listeners.ts';
 import type { Running } from './kept-part.ts';
 
+/**
+ * What to do where something is missing that the database or the data folder knows of: refuse to start, take this for a first
+ * start, or go on as the node that this machine was under another key (docs/decisions/absence.md).
+ */
+export type Absence = 'refuse' | 'new' | 'adopt';
+
 /** What a part may know of the platform at its start. Parts before it in the table run by then. */
 export interface StartingPlatform {
   readonly config: PlatformConfig;
   /** The data folder, absolute and locked. */
   readonly folder: string;
+  readonly absence: Absence;
   /** What a part said when it first served; `null` where it is not configured. */
   reportOf<Report>(part: Part<string, Report>): Report | null;
 }

@@ -2,7 +2,7 @@
 // while the supervisor reads its own and PostgreSQL starts, so this file imports little.
 import { LogFile } from '../terminal/log-file.ts';
 import { complain } from '../terminal/terminal.ts';
-import type { Part } from './part.ts';
+import type { Absence, Part } from './part.ts';
 import { PartProgram } from './part-process.ts';
 
 /**
@@ -10,13 +10,16 @@ import { PartProgram } from './part-process.ts';
  *
  * @returns the exit code. @throws StartError when it does not start, or a part cannot be restarted
  */
-export async function runPlatform(parts: readonly Part[], { verbose }: { readonly verbose: boolean }): Promise<number> {
+export async function runPlatform(
+  parts: readonly Part[],
+  { verbose, absence = 'refuse' }: { readonly verbose: boolean; readonly absence?: Absence },
+): Promise<number> {
   const log = verbose || !(process.stdout.isTTY || process.stderr.isTTY) ? undefined : new LogFile();
   const programs = new Map<Part, PartProgram>();
   for (const part of parts) if ('program' in part) programs.set(part, new PartProgram(part, log));
   for (const program of programs.values()) program.load();
   try {
-    return await (await import('./supervise.ts')).supervise(parts, programs, { verbose, log });
+    return await (await import('./supervise.ts')).supervise(parts, programs, { verbose, log, absence });
   } finally {
     const unread = log?.close() ?? Buffer.alloc(0);
     if (unread.length > 0) complain(unread.toString().trimEnd());

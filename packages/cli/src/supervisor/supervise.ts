@@ -2,7 +2,7 @@
 // and ends them in the reverse order of starting. It serves no requests but those for metrics.
 
 import { diskSpace, keepBallast, type PlatformConfig } from '@platform/core/config';
-import { openDataFolder, reasonOf, StartError } from '@platform/core/start';
+import { openDataFolder, reasonOf, requireFolder, StartError } from '@platform/core/start';
 import { requireDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
 import { requireDifferentPorts } from '../process/listeners.ts';
@@ -13,7 +13,7 @@ import { say } from '../terminal/terminal.ts';
 import { greeting } from './greeting.ts';
 import { keepParts, type Programs } from './keep-parts.ts';
 import { plannedListeners } from './listeners.ts';
-import type { Part } from './part.ts';
+import type { Absence, Part } from './part.ts';
 import { releaseStartMemory } from './release-start-memory.ts';
 
 export interface Telling {
@@ -21,13 +21,14 @@ export interface Telling {
   readonly verbose: boolean;
   /** Where the parts' log goes, if not where they write it. */
   readonly log: LogFile | undefined;
+  readonly absence: Absence;
 }
 
 /** @returns the exit code. @throws StartError when the platform does not start, or a part cannot be restarted */
 export async function supervise(
   parts: readonly Part[],
   programs: Programs,
-  { verbose, log }: Telling,
+  { verbose, log, absence }: Telling,
 ): Promise<number> {
   const config = configuration();
   for (const [part, program] of programs) if (!part.isConfigured(config)) program.unload();
@@ -38,10 +39,11 @@ export async function supervise(
   return runUntilStopped(started, async () => {
     const folder = openDataFolder(config.dataDirectory);
     started.add(() => folder.close());
+    requireFolder(folder.path, { embedded: config.databaseUrl === null, isNew: absence === 'new' });
     const logFile = log?.open(folder.path);
     if (config.databaseUrl === null) requireDisk(folder.path);
     await requireFreePorts(config, parts);
-    const kept = await keepParts(parts, { config, folder: folder.path, programs, started });
+    const kept = await keepParts(parts, { config, folder: folder.path, absence, programs, started });
     reload = () => kept.reload();
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, () => kept.metrics());
     // In one write, so that readers of the output never see a part of it.

@@ -149,12 +149,37 @@ export const confirmedOperation = z.enum([
   'account.delete',
   'author.allow',
   'operator.account.delete',
+  'passkey.add',
+  'passkey.remove',
+  'secret.bind',
 ]);
 export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
-export const confirmOptionsBody = z.strictObject({ operation: confirmedOperation });
+
+/** Operations that are about one thing of the account, whose challenge names it. */
+const WITH_SUBJECT: readonly ConfirmedOperation[] = ['passkey.remove', 'secret.bind'];
+
+export const confirmOptionsBody = z
+  .strictObject({
+    operation: confirmedOperation,
+    /** What it is about: the id of the passkey to remove, the name of the secret to bind; of no other operation. */
+    subject: z
+      .string()
+      .min(1)
+      .max(128)
+      .regex(/^[\w.-]+$/, 'must contain only letters, digits, dots, underscores and hyphens')
+      .optional(),
+  })
+  .refine(({ operation, subject }) => WITH_SUBJECT.includes(operation) === (subject !== undefined), {
+    path: ['subject'],
+    message: `is for ${WITH_SUBJECT.join(' and ')}, which need it`,
+  });
 /** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */
 export const passkeyConfirmation = z.strictObject({ challengeId, credential: assertionCredential });
 export type PasskeyConfirmation = z.infer<typeof passkeyConfirmation>;
+
+/** `confirmation` may be left out for five minutes after a registration, in its session. */
+export const addPasskeyBody = z.strictObject({ confirmation: passkeyConfirmation.optional() });
+export const removePasskeyBody = z.strictObject({ confirmation: passkeyConfirmation });
 
 /** PublicKeyCredentialCreationOptionsJSON or …RequestOptionsJSON, as the browser takes it. */
 export const ceremonyOptions = z.strictObject({
@@ -295,6 +320,7 @@ const routes = {
     callers: ['session'],
     whileClosing: true,
     origin: 'shell',
+    confirms: { nothing: 'begins a confirmation' },
     body: secretFree(confirmOptionsBody),
     answers: { 200: ceremonyOptions },
     rate: 'authentication',
@@ -315,6 +341,7 @@ const routes = {
     callers: ['session'],
     whileClosing: true,
     origin: 'shell',
+    confirms: { nothing: 'ends a session' },
     body: secretFree(emptyBody.optional()),
     answers: { 204: null },
     rate: 'session',
@@ -334,7 +361,8 @@ const routes = {
     summary: 'Start adding a passkey',
     callers: ['session'],
     origin: 'shell',
-    body: secretFree(emptyBody),
+    confirms: 'passkey.add',
+    body: secretFree(addPasskeyBody),
     answers: { 200: ceremonyOptions },
     rate: 'passkey',
   },
@@ -344,6 +372,7 @@ const routes = {
     summary: 'Add the passkey',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'goes on with what was confirmed at its beginning' },
     body: secretFree(registerVerifyBody),
     answers: { 201: z.strictObject({ passkey: passkeyView }) },
     rate: 'passkey',
@@ -354,6 +383,7 @@ const routes = {
     summary: 'Rename a passkey',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'changes a name that its owner sees' },
     params: ofId,
     body: secretFree(passkeyLabelBody),
     answers: { 200: z.strictObject({ passkey: passkeyView }) },
@@ -365,7 +395,9 @@ const routes = {
     summary: 'Remove a passkey, except the last',
     callers: ['session'],
     origin: 'shell',
+    confirms: 'passkey.remove',
     params: ofId,
+    body: secretFree(removePasskeyBody),
     answers: { 204: null },
     rate: 'session',
   },
@@ -384,6 +416,7 @@ const routes = {
     summary: 'End a session',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'ends a session' },
     params: ofId,
     answers: { 204: null },
     rate: 'session',

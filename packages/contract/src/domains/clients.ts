@@ -65,6 +65,7 @@ const routes = {
     summary: 'Disconnect all clients of the backend: every data-plane capability ends',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'ends connections' },
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 204: null },

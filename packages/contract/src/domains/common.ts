@@ -28,6 +28,17 @@ const limits = {
     unit: 'seconds',
     meaning: 'silence in both directions after which a WebSocket to a backend is closed',
   },
+  clockTolerance: {
+    value: 300,
+    unit: 'seconds',
+    meaning: 'by how much clocks may differ, and one may step, before everything that deletes or ends by age is held',
+  },
+  clockLongestOff: {
+    value: 30 * 86_400,
+    unit: 'seconds',
+    meaning:
+      'how far ahead of the last time on record a clock is believed after its machine was off, except for deleting and ending by age',
+  },
   jsonDepth: { value: 32, unit: 'items', meaning: 'nesting depth of a JSON body' },
   pageDefault: { value: 50, unit: 'items', meaning: 'default size of a list page' },
   pageMaximum: { value: 200, unit: 'items', meaning: 'maximum size of a list page' },
@@ -58,7 +69,7 @@ const limits = {
   unknownLookups: {
     value: 1_200,
     unit: 'per minute',
-    meaning: 'requests of one client address that name an unknown credential or app host',
+    meaning: 'requests of one client address that name an unknown credential, and as many for unknown app hosts',
   },
   sessionRate: { value: 6_000, unit: 'per minute', meaning: 'requests of all sessions of one account' },
   serviceRate: { value: 1_200, unit: 'per minute', meaning: 'other service requests of one installation' },

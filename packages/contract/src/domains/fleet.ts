@@ -1,7 +1,7 @@
 // What the operator's own app sees of the whole platform (specification 4.2): aggregates and machines, never who owns
 // what, and nothing secret. Its size does not grow with accounts, installations or records.
 import * as z from 'zod';
-import type { Errors, Limits, Routes } from '../domain.ts';
+import type { Errors, Limits, Metrics, Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 
 const limits = {
@@ -25,6 +25,14 @@ const errors = {
     help: 'The operator names the master account with PLATFORM_MASTER_ACCOUNT.',
   },
 } as const satisfies Errors;
+
+const metrics = {
+  platform_core_clock_held: {
+    type: 'gauge',
+    labels: [],
+    meaning: '1 while a clock that jumped or differs holds everything that deletes or ends by age, else 0.',
+  },
+} as const satisfies Metrics;
 
 const counted = z.int().min(0);
 
@@ -139,6 +147,8 @@ export const systemInventory = z.strictObject({
     origin: z.string(),
     appsDomain: z.string(),
     version: z.string(),
+    /** Why nothing is deleted by age at the moment, and what to do; `null` while clocks agree. */
+    clock: z.string().nullable(),
     /** Where browsers and native clients reach the backends of a node. */
     endpoints: z
       .array(z.strictObject({ node: z.string(), origin: z.string().nullable(), sharesVolumes: z.boolean() }))
@@ -179,4 +189,4 @@ const routes = {
   },
 } as const satisfies Routes;
 
-export const fleet = { limits, errors, routes } as const;
+export const fleet = { limits, errors, metrics, routes } as const;

@@ -103,6 +103,7 @@ const routes = {
     summary: 'Replace the grants within the published request',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'an app gets no more than its version asks for, and the app list shows it' },
     params: ofApp,
     body: json(permissionsBody),
     answers: { 200: permissionsView },

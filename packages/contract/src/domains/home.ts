@@ -38,6 +38,7 @@ const routes = {
     summary: 'Arrange the tiles of the home screen; apps that are not installed keep their place',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'arranges tiles' },
     body: json(homeTiles),
     answers: { 200: homeTiles },
     rate: 'session',
@@ -45,3 +46,22 @@ const routes = {
 } as const satisfies Routes;
 
 export const home = { limits, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /**
+     * Grant `apps.launcher.register` on `self`; only for the app in front, which becomes the account's home screen while it is
+     * installed and holds the grant. The shell's message about it offers to undo it.
+     */
+    'launcher.register': { params: undefined; result: null };
+    /** Grant `apps.launcher.register` on `self`; only for the app in front. Launcher becomes the home screen again, whichever app is. */
+    'launcher.restore': { params: undefined; result: null };
+    /** Only for the home screen, with `apps.launcher.register`: how the person arranged the tiles. */
+    'launcher.tiles': { params: undefined; result: HomeTiles };
+    /**
+     * Only for the home screen in front, with `apps.launcher.register`: arranges the tiles, for all devices of the account. Apps that are not
+     * installed keep their place. The answer is what is kept.
+     */
+    'launcher.arrange': { params: HomeTiles; result: HomeTiles };
+  }
+}

@@ -2,8 +2,10 @@
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
+import type { CatalogDetail, CatalogEntry } from './catalog.ts';
 import { emptyBody, json, ofApp, page, pageQuery } from './common.ts';
 import { grant, grants } from './grants.ts';
+import type { WorkloadStatus } from './workloads.ts';
 
 const limits = {
   frontendCapabilitySeconds: { value: 43_200, unit: 'seconds', meaning: 'maximum lifetime of a frontend capability' },
@@ -146,6 +148,7 @@ const routes = {
     summary: 'Install an app',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'an app has its own grants, no secret before one is bound, and is in the list of apps' },
     body: json(installBody),
     answers: { 201: z.strictObject({ app: installedApp }) },
     rate: 'session',
@@ -156,6 +159,7 @@ const routes = {
     summary: 'Remove an app; its volume is kept',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'takes one app, whose data is kept' },
     params: ofApp,
     answers: { 204: null },
     rate: 'session',
@@ -166,6 +170,7 @@ const routes = {
     summary: 'Open an app',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'opens what is installed' },
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 200: launchDescriptor },
@@ -177,6 +182,7 @@ const routes = {
     summary: 'Change the version; grants never grow, and resources only with `acceptResources`',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'an app has its own grants, and no more than were reviewed' },
     params: ofApp,
     body: json(upgradeBody),
     answers: { 200: z.strictObject({ app: installedApp }) },
@@ -188,6 +194,7 @@ const routes = {
     summary: 'Make an app with `apps.launcher.register` the home screen',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'chooses among installed apps, and can be taken back' },
     body: json(chooseLauncherBody),
     answers: { 204: null },
     rate: 'session',
@@ -198,6 +205,7 @@ const routes = {
     summary: 'Make Launcher the home screen again',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'chooses among installed apps, and can be taken back' },
     answers: { 204: null },
     rate: 'session',
   },
@@ -224,3 +232,59 @@ const routes = {
 } as const satisfies Routes;
 
 export const installations = { limits, errors, routes } as const;
+
+/** What the page of an app in the Store shows; `link` is the address of that page, which finds unlisted apps too. */
+export type AppDetails = CatalogDetail & { readonly link: string };
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /**
+     * Grant `apps.catalog.read`; the scope `catalog` needs `apps.install` and has the apps it covers. The scope is `installed` when
+     * absent. Icons are `data:` addresses, because frames may not load from the shell.
+     */
+    'apps.list': {
+      params: { readonly scope?: 'installed' | 'catalog' };
+      result: { readonly items: readonly (InstalledApp | CatalogEntry)[] };
+    };
+    /** Grant `apps.install` on the app. `version` is the newest when absent. */
+    'apps.details': {
+      params: { readonly appId: string; readonly version?: string };
+      result: AppDetails;
+    };
+    /** Grant `apps.install` on the app. A `data:` address; `number` counts from 1. `null` when it could not be read. */
+    'apps.screenshot': {
+      params: { readonly appId: string; readonly version: string; readonly number: number };
+      result: { readonly picture: string | null };
+    };
+    /** Grant `apps.lifecycle` on the app; only for the app in front. `target` is a query string that starts with `?`. */
+    'apps.open': { params: { readonly appId: string; readonly target?: string }; result: null };
+    /** Grant `apps.lifecycle` on the app, as for `apps.stop`. */
+    'apps.start': { params: { readonly appId: string }; result: WorkloadStatus };
+    'apps.stop': { params: { readonly appId: string }; result: WorkloadStatus };
+    /** Back to Home. Grant `apps.lifecycle` on the calling app itself; only for the app in front. */
+    'apps.return': { params: undefined; result: null };
+    /**
+     * Grant `apps.install` on the app; only for the app in front. The shell shows its own review, for an installed app of the other
+     * version, newer or older; `installed` is false when the person declined.
+     */
+    'apps.requestInstall': {
+      params: { readonly appId: string; readonly version?: string };
+      result: { readonly installed: boolean };
+      asks: true;
+    };
+    /**
+     * Only for the platform's own Store in front, with `apps.install` on the app: the publisher deletes a version, and core
+     * refuses everyone else. `withdrawn` is false when they declined.
+     */
+    'apps.withdraw': {
+      params: { readonly appId: string; readonly version: string };
+      result: { readonly withdrawn: boolean };
+      asks: true;
+    };
+    /**
+     * Grant `apps.uninstall` on the app; only for the app in front. Launcher, Store and Settings: only the platform's own
+     * Settings. `removed` is false when the person declined.
+     */
+    'apps.uninstall': { params: { readonly appId: string }; result: { readonly removed: boolean }; asks: true };
+  }
+}

@@ -223,8 +223,10 @@ export const authorizedIntelligence = z.strictObject({
   baseUrl: z.string(),
   /** The key, sealed for the Gateway: purpose `intelligence`, bound to provider and base URL. */
   envelope: z.string(),
-  /** The limit to write into the body; `null` to leave it as it is. */
+  /** What is reserved for the output of a call that names no limit, to be written into its body; `null` for one that does. */
   outputLimit: z.int().min(1).nullable(),
+  /** Whether a stream may be asked to report its usage. */
+  streamUsage: z.boolean().default(true),
   /** Tokens of input that the reservation estimates. */
   estimatedInput: z.int(),
   /** Of a list of models only those that match one of these pass; `null`: all. `*` at the end is a wildcard. */
@@ -260,6 +262,7 @@ const routes = {
     summary: 'Set the account’s own key of an AI provider; it cannot be read back',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'stores a key for a provider of the operator, and shows none' },
     params: ofProvider,
     body: json(providerKeyBody),
     answers: { 204: null },
@@ -271,6 +274,7 @@ const routes = {
     summary: 'Delete the account’s own key of an AI provider',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'takes a key and shows none' },
     params: ofProvider,
     answers: { 204: null },
     rate: 'session',
@@ -281,6 +285,7 @@ const routes = {
     summary: 'Choose between the account’s own key and the platform’s',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'chooses whose key pays, and can be taken back' },
     params: ofProvider,
     body: json(providerSourceBody),
     answers: { 200: accountProvider },
@@ -309,6 +314,7 @@ const routes = {
     summary: 'Lower the AI limits of an app',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'bounds what one app spends' },
     params: ofApp,
     body: json(appIntelligenceBody),
     answers: { 200: appIntelligence },

@@ -1,7 +1,7 @@
 // Between core and the Runtime of a node: how it joins and proves itself, status, control (architecture, "The parts").
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import type { Limits, Routes } from '../domain.ts';
+import { type Limits, MiB, type Routes } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { plainLine, plainLogLine } from '../plain-text.ts';
 import { installationId, timestamp } from '../primitives.ts';
@@ -44,6 +44,26 @@ const limits = {
     value: 32,
     unit: 'items',
     meaning: 'sentences that a node reports of one backend as not enforced; the rest is dropped',
+  },
+  nodeAnswer: {
+    value: 2 * MiB,
+    unit: 'bytes',
+    meaning: 'one answer of a node, or one line of a log stream, that core reads; a longer one fails',
+  },
+  nodeIntake: {
+    value: 40 * MiB,
+    unit: 'bytes',
+    meaning: 'what one core holds at one time of the answers of one node; more fail',
+  },
+  nodesIntake: {
+    value: 96 * MiB,
+    unit: 'bytes',
+    meaning: 'what one core holds at one time of the answers of all nodes; beyond it the node with the most loses one',
+  },
+  nodeRate: {
+    value: 8 * MiB,
+    unit: 'bytes',
+    meaning: 'what one core takes of the answers of one node in a second; the rest waits on the node',
   },
   nodeChallengeSeconds: {
     value: 60,
@@ -180,6 +200,8 @@ export const nodeRefusal = z.object({
 
 /** The Runtime marks a line that it cut with one character more. */
 const LONGEST_LOG_LINE = workloads.limits.workloadLogLine.value + 1;
+/** Of the shortest entries, 256 KiB of a log file hold fewer. */
+const MOST_ENTRIES = 8_192;
 const reportedLogEntry = logEntry.extend({
   line: z.string().overwrite((line) => plainLogLine(line, LONGEST_LOG_LINE)),
 });
@@ -190,8 +212,14 @@ const position = z
   .regex(...readableLine)
   .nullable();
 
+/**
+ * Entries of an answer, looked at one by one only if there are no more than a node sends: what is wrong with each of a
+ * million would be listed.
+ */
+const reportedLog = z.array(z.unknown()).max(MOST_ENTRIES).pipe(z.array(reportedLogEntry));
+
 /** Answer of the node's `GET /control/installations/:id/logs?limit=&before=`, newest first. */
-export const nodeLogs = z.strictObject({ items: z.array(reportedLogEntry), before: position });
+export const nodeLogs = z.strictObject({ items: reportedLog, before: position });
 export type NodeLogs = z.infer<typeof nodeLogs>;
 
 /**
@@ -199,7 +227,7 @@ export type NodeLogs = z.infer<typeof nodeLogs>;
  * JSON for each piece, and an empty line from time to time.
  */
 export const nodeLogPiece = z.strictObject({
-  items: z.array(reportedLogEntry),
+  items: reportedLog,
   /** Position after these lines; the next stream may begin there. */
   last: z.int().min(0),
   /** Lines before these that were removed from the log before this reader took them. */

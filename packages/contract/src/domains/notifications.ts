@@ -2,14 +2,15 @@
 // may use, and which apps and topics stay silent.
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
+import { notificationBody, notificationTextLimits, notificationTitle } from '../notification-text.ts';
+import { PLATFORM_SENDER } from '../platform-sender.ts';
 import { appId, notificationId, timestamp } from '../primitives.ts';
-import { readableLine, readableText, storable } from '../text.ts';
+import { readableLine, storable } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
   notificationTopic: { value: 64, unit: 'characters', meaning: 'notification topic' },
-  notificationTitle: { value: 120, unit: 'characters', meaning: 'notification title' },
-  notificationBody: { value: 2_000, unit: 'characters', meaning: 'notification body' },
+  ...notificationTextLimits,
   notificationActions: { value: 3, unit: 'items', meaning: 'actions of a notification' },
   notificationActionLabel: { value: 40, unit: 'characters', meaning: 'label of a notification action' },
   notificationTarget: { value: 512, unit: 'characters', meaning: 'target of a notification action' },
@@ -22,7 +23,8 @@ const limits = {
   notificationsKept: {
     value: 10_000,
     unit: 'items',
-    meaning: 'notifications kept for an account; the oldest are removed first (default of PLATFORM_NOTIFICATIONS_KEPT)',
+    meaning:
+      'notifications kept for an account; beyond it the oldest of the apps with the most are removed (default of PLATFORM_NOTIFICATIONS_KEPT)',
   },
   notificationDays: {
     value: 90,
@@ -39,13 +41,6 @@ export const notificationTopic = z
   .min(1)
   .max(limits.notificationTopic.value)
   .regex(/^[a-z0-9._-]+$/, 'must contain only lower-case letters, digits, dots, underscores and hyphens');
-
-export const notificationTitle = z
-  .string()
-  .min(1)
-  .max(limits.notificationTitle.value)
-  .regex(...readableLine);
-export const notificationBody = readableText(limits.notificationBody.value);
 
 const action = z.strictObject({
   id: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, underscores and hyphens'),
@@ -96,7 +91,7 @@ export type PublishNotification = z.input<typeof publishNotificationBody>;
 
 export const notification = z.strictObject({
   id: notificationId,
-  /** The app that published it. */
+  /** The app that published it; `platform` for the platform itself. */
   appId,
   topic: z.string(),
   title: z.string(),
@@ -113,6 +108,13 @@ export const notification = z.strictObject({
 export type Notification = z.infer<typeof notification>;
 
 export const notificationAnswer = z.strictObject({ notification });
+/**
+ * `topics`: only what an app with these resources of `notifications.read` sees. Default: all, also the platform's own notices.
+ * (Without the schemas of grants, which would come into the service worker with this file.)
+ */
+export const readAllBody = z.strictObject({
+  topics: z.array(z.string().min(1).max(256)).min(1).max(256).optional(),
+});
 export const readAllAnswer = z.strictObject({ updated: z.int() });
 
 export const notificationQuery = pageQuery.extend({
@@ -139,7 +141,13 @@ export type ShellEvent = z.infer<typeof shellEvent>;
  * A silent app (`topic` null) or one silent topic of it: its records arrive in the inbox and on no other surface, except
  * that `critical` ones flash.
  */
-export const notificationMute = z.strictObject({ appId, topic: notificationTopic.nullable() });
+export const notificationMute = z.strictObject({
+  appId: appId.refine(
+    (id) => id !== PLATFORM_SENDER,
+    'cannot be muted: its notices are about the security of the account',
+  ),
+  topic: notificationTopic.nullable(),
+});
 export type NotificationMute = z.infer<typeof notificationMute>;
 
 const nameOf = ({ appId, topic }: NotificationMute) => `${appId} ${topic ?? ''}`;
@@ -198,6 +206,7 @@ const routes = {
     summary: 'Mark one read',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'marks what was read' },
     params: ofNotification,
     body: json(emptyBody.optional()),
     answers: { 200: notificationAnswer },
@@ -209,7 +218,8 @@ const routes = {
     summary: 'Mark all read',
     callers: ['session'],
     origin: 'shell',
-    body: json(emptyBody.optional()),
+    confirms: { nothing: 'marks what was read' },
+    body: json(readAllBody.optional()),
     answers: { 200: readAllAnswer },
     rate: 'session',
   },
@@ -227,6 +237,7 @@ const routes = {
     summary: 'Change some settings; `muted` replaces the list, `mute` and `unmute` change single entries',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'chooses what is shown, and can be taken back; security notices are shown whatever is muted' },
     body: json(changeNotificationSettingsBody),
     answers: { 200: notificationSettings },
     rate: 'session',
@@ -293,3 +304,32 @@ const routes = {
 } as const satisfies Routes;
 
 export const notifications = { limits, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** Grant `notifications.read`: records whose topic it covers, like the service routes of the same name; others are `not_found`. */
+    'notifications.list': {
+      params: {
+        readonly topic?: string;
+        readonly unread?: boolean;
+        readonly limit?: number;
+        readonly cursor?: string;
+      };
+      result: BridgePage<Notification>;
+    };
+    'notifications.read': { params: { readonly id: string }; result: { readonly notification: Notification } };
+    'notifications.readAll': { params: undefined; result: { readonly updated: number } };
+    /** These three only for the platform's own Notifications app, with `notifications.read` on `*`; for changes also in front. */
+    'notifications.settings': { params: undefined; result: NotificationSettings };
+    /** Without `topic` the whole app; `muted` false takes back exactly this entry. */
+    'notifications.mute': {
+      params: { readonly appId: string; readonly topic?: string; readonly muted: boolean };
+      result: NotificationSettings;
+    };
+    /** What is named changes. */
+    'notifications.surfaces': {
+      params: { readonly flashes?: boolean; readonly system?: boolean; readonly webPush?: boolean };
+      result: NotificationSettings;
+    };
+  }
+}

@@ -120,6 +120,7 @@ const routes = {
     path: '/v1/operator/invitations',
     summary: 'Make a one-time invitation to register',
     ...asMaster,
+    confirms: { nothing: 'lets one person register an account of their own, for a few days' },
     body: json(inviteBody),
     answers: { 201: z.strictObject({ invitation: newInvitation }) },
   },
@@ -128,6 +129,7 @@ const routes = {
     path: '/v1/operator/invitations/:id',
     summary: 'Revoke an invitation',
     ...asMaster,
+    confirms: { nothing: 'takes back what was not used' },
     params: ofInvitation,
     answers: { 204: null },
   },
@@ -136,6 +138,7 @@ const routes = {
     path: '/v1/operator/accounts/:name/suspend',
     summary: 'Sign an account out and stop everything it runs, until it is resumed',
     ...asMaster,
+    confirms: { nothing: 'can be taken back' },
     params: ofAccount,
     body: json(emptyBody),
     answers: { 204: null },
@@ -145,6 +148,7 @@ const routes = {
     path: '/v1/operator/accounts/:name/resume',
     summary: 'End the suspension of an account',
     ...asMaster,
+    confirms: { nothing: 'can be taken back' },
     params: ofAccount,
     body: json(emptyBody),
     answers: { 204: null },
@@ -154,6 +158,7 @@ const routes = {
     path: '/v1/operator/accounts/:name/plan',
     summary: 'Set the plan of an account',
     ...asMaster,
+    confirms: { nothing: 'can be taken back' },
     params: ofAccount,
     body: json(planBody),
     answers: { 204: null },
@@ -163,6 +168,7 @@ const routes = {
     path: '/v1/operator/accounts/:name/delete',
     summary: 'Delete an account with everything it has, at once',
     ...asMaster,
+    confirms: 'operator.account.delete',
     params: ofAccount,
     body: secretFree(removeAccountBody),
     answers: { 204: null },
@@ -171,3 +177,32 @@ const routes = {
 } as const satisfies Routes;
 
 export const operator = { limits, routes } as const;
+
+/** What the operator can do to an account. */
+export type AccountChange = 'suspend' | 'resume' | 'plan-free' | 'plan-paid' | 'plan-default' | 'delete';
+
+/** Who may register: everybody, people with an invitation, nobody. */
+export type Registration = 'open' | 'invite' | 'closed';
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /**
+     * These four only for the platform's own Fleet, with `system.inventory.read` on `*`, for changes also in front; core refuses
+     * every account but the master account. Invitations that wait to be used, the newest first.
+     */
+    'system.invitations': {
+      params: { readonly limit?: number; readonly cursor?: string };
+      result: BridgePage<Invitation> & { readonly registration: Registration };
+    };
+    /** The shell shows the link to the person alone, and Fleet never gets it. `invited` is false when they declined. */
+    'system.invite': { params: { readonly name?: string }; result: { readonly invited: boolean }; asks: true };
+    /** `revoked` is false when they declined. */
+    'system.uninvite': { params: { readonly id: string }; result: { readonly revoked: boolean }; asks: true };
+    /** A deletion is confirmed with a passkey. `changed` is false when they declined. */
+    'system.changeAccount': {
+      params: { readonly name: string; readonly change: AccountChange };
+      result: { readonly changed: boolean };
+      asks: true;
+    };
+  }
+}

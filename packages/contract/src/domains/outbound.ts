@@ -2,6 +2,7 @@
 // what core lets the Gateway send.
 import * as z from 'zod';
 import type { Errors, Routes } from '../domain.ts';
+import { passkeyConfirmation } from './accounts.ts';
 import { json, ofApp, page, pageQuery } from './common.ts';
 import { secretSlot, slotName } from './packages.ts';
 import { secretName } from './secrets.ts';
@@ -72,6 +73,11 @@ export const bindSecretBody = z.strictObject({
   declarationHash,
   /** Default: `Authorization: Bearer <secret>`. */
   inject: injectionBody.prefault({ in: 'header', name: 'Authorization' }),
+  /**
+   * Of `secret.bind`, about this secret. May be left out where the secret is already bound to the same origin, and for five
+   * minutes after its value was stored, in the session that stored it.
+   */
+  confirmation: passkeyConfirmation.optional(),
 });
 
 export const secretBinding = z.strictObject({
@@ -136,6 +142,7 @@ const routes = {
     summary: 'Let a slot use a secret, as its declaration was reviewed',
     callers: ['session'],
     origin: 'shell',
+    confirms: 'secret.bind',
     params: ofSlot,
     body: json(bindSecretBody),
     answers: { 200: secretBinding },
@@ -147,6 +154,7 @@ const routes = {
     summary: 'Let a slot use no secret any more',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'takes a secret away from an app' },
     params: ofSlot,
     answers: { 204: null },
     rate: 'session',

@@ -5,6 +5,7 @@ import { KiB, type Limits, MiB } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
 import { appId, version } from '../primitives.ts';
+import { nothingHidden, unmixedWords } from '../readable-names.ts';
 import { checkRequestTarget } from '../request-target.ts';
 import { readableLine, readableText, storable, visible } from '../text.ts';
 import { common } from './common.ts';
@@ -97,15 +98,16 @@ export const triggerName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter');
 
-/** Where a backend is called when a schedule of its owner's is due (contract 4d). */
-export const workloadTrigger = z.strictObject({
-  name: triggerName,
-  path: z
+/** Where the platform calls a backend of its own accord. @param example in the error */
+const calledPath = (example: string) =>
+  z
     .string()
     .max(256)
-    .regex(/^\/[\w\-./~]*$/, 'must be a path such as /jobs/daily')
-    .refine((path) => checkRequestTarget(path).ok && !path.includes('//'), 'must be a plain path'),
-});
+    .regex(/^\/[\w\-./~]*$/, `must be a path such as ${example}`)
+    .refine((path) => checkRequestTarget(path).ok && !path.includes('//'), 'must be a plain path');
+
+/** Where a backend is called when a schedule of its owner's is due (contract 4d). */
+export const workloadTrigger = z.strictObject({ name: triggerName, path: calledPath('/jobs/daily') });
 export type WorkloadTrigger = z.infer<typeof workloadTrigger>;
 
 /** `node`: a script of the package; `binary`: an executable of the package; `oci`: a container image. */
@@ -148,10 +150,7 @@ const workload = z
     volume: z.boolean().default(false),
     mcp: z
       .strictObject({
-        path: z
-          .string()
-          .max(256)
-          .regex(/^\/[\w\-./]*$/, 'must be a path such as /mcp'),
+        path: calledPath('/mcp'),
       })
       .optional(),
     triggers: z
@@ -275,6 +274,24 @@ function checkConnections(
 /** `unlisted`: installed by its id. `private`: for the account that published it. */
 export const visibilities = ['public', 'unlisted', 'private'] as const;
 
+/** Ids by which an app would speak for the platform (docs/decisions/names.md). */
+const SPEAKING_FOR_THE_PLATFORM: ReadonlySet<string> = new Set([
+  ...[
+    'admin',
+    'core',
+    'gateway',
+    'official',
+    'operator',
+    'root',
+    'security',
+    'shell',
+    'staff',
+    'support',
+    'system',
+    'verified',
+  ],
+]);
+
 export const manifest = z
   .strictObject({
     /** For editors (manifest-schema.ts). */
@@ -284,7 +301,9 @@ export const manifest = z
       .regex(...readableLine)
       .optional(),
     schemaVersion: z.int().min(1).max(9),
-    id: appId,
+    id: appId
+      .refine((id) => !id.startsWith('platform'), 'must not begin with "platform"')
+      .refine((id) => !SPEAKING_FOR_THE_PLATFORM.has(id), 'is reserved'),
     version,
     name: z
       .string()
@@ -292,7 +311,9 @@ export const manifest = z
       .min(1)
       .max(common.limits.appName.value)
       .regex(...readableLine)
-      .regex(...visible),
+      .regex(...visible)
+      .refine(...nothingHidden)
+      .refine(...unmixedWords),
     summary: z
       .string()
       .trim()

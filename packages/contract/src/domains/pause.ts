@@ -33,6 +33,7 @@ const routes = {
     summary: 'Stop all backends of the account and prevent starts',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'stops everything at once, also for somebody in a hurry; can be taken back' },
     body: json(emptyBody.optional()),
     answers: { 200: accountRuntime },
     rate: 'session',
@@ -43,6 +44,7 @@ const routes = {
     summary: 'End the pause',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'runs what is installed' },
     body: json(emptyBody.optional()),
     answers: { 200: accountRuntime },
     rate: 'session',
@@ -50,3 +52,13 @@ const routes = {
 } as const satisfies Routes;
 
 export const pause = { errors, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /**
+     * Grant `runtime.pause` on `*`; only for the app in front. The shell asks the person; `paused` is false when they declined. When they agreed, every
+     * frame closes, this one too, and only the shell's own paused surface resumes.
+     */
+    'runtime.pause': { params: undefined; result: { readonly paused: boolean }; asks: true };
+  }
+}

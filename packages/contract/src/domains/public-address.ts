@@ -77,6 +77,7 @@ const routes = {
     summary: 'Another internet address for an app; the former one is gone at once',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'an app gets another public name, which its page shows' },
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 200: publicAddress },

@@ -2,9 +2,9 @@
 // 8291 and 8292).
 import * as z from 'zod';
 import type { Limits, Metrics, Routes } from '../domain.ts';
+import { notificationBody, notificationTitle } from '../notification-text.ts';
 import { appId, notificationId, pushSubscriptionId, timestamp } from '../primitives.ts';
 import { common, json, page, pageQuery } from './common.ts';
-import { notificationBody, notificationTitle } from './notifications.ts';
 
 const limits = {
   pushSubscriptions: {
@@ -134,6 +134,7 @@ const routes = {
     summary: 'Send web push to this browser while the session lasts; the same endpoint again replaces it',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'ends with the session' },
     body: json(pushSubscribeBody),
     answers: { 201: pushSubscriptionAnswer },
     rate: 'session',
@@ -144,6 +145,7 @@ const routes = {
     summary: 'Stop sending web push to an endpoint',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'ends what this browser gets' },
     body: json(pushUnsubscribeBody),
     answers: { 204: null },
     rate: 'session',

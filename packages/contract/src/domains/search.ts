@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
+import { nothingHidden } from '../readable-names.ts';
 import { readableLine, storable } from '../text.ts';
 import { common, json } from './common.ts';
 
@@ -52,6 +53,17 @@ const limits = {
     unit: 'items',
     meaning: 'search index requests with a large body of all installations at the same time',
   },
+  searchBodiesPerAccount: {
+    value: 6,
+    unit: 'items',
+    meaning: 'search index requests with a large body of one account at the same time',
+  },
+  searchWriteSeconds: {
+    value: 45,
+    unit: 'seconds',
+    meaning:
+      'time that one change of a search index may take; one that takes longer is `unavailable` and changes nothing',
+  },
   searchBodyEntry: {
     value: 256 * KiB,
     unit: 'characters',
@@ -97,7 +109,8 @@ export const searchEntry = z.strictObject({
     .trim()
     .min(1)
     .max(limits.searchTitle.value)
-    .regex(...readableLine),
+    .regex(...readableLine)
+    .refine(...nothingHidden),
   kind: z
     .string()
     .min(1)
@@ -213,3 +226,10 @@ const routes = {
 } as const satisfies Routes;
 
 export const search = { limits, metrics, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
+    'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
+  }
+}

@@ -1,5 +1,6 @@
 // The backend of an installed app: its state, what it uses, and its log (contract 3).
 import * as z from 'zod';
+import type { BackendStatus } from '../bridge.ts';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { emptyBody, json, ofApp, page } from './common.ts';
@@ -146,6 +147,7 @@ const routes = {
     summary: 'Start the backend',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'runs what is installed' },
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 200: workloadDetail },
@@ -157,6 +159,7 @@ const routes = {
     summary: 'Stop the backend',
     callers: ['session'],
     origin: 'shell',
+    confirms: { nothing: 'stops what is installed, which can be started again' },
     params: ofApp,
     body: json(stopBody.optional()),
     answers: { 200: workloadDetail },
@@ -194,3 +197,13 @@ const routes = {
 } as const satisfies Routes;
 
 export const workloads = { limits, errors, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** Grant `runtime.status.read`, for the apps it covers. Without `appId` every one of them that is installed and has a backend. */
+    'runtime.status': {
+      params: { readonly appId?: string };
+      result: { readonly items: readonly BackendStatus[] };
+    };
+  }
+}

@@ -1,13 +1,13 @@
 // What the accounts domain adds to an export: the account, its passkeys without anything private, its sessions and command lines.
 import { type AccountFile, type AccountOfFiles, jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
-import { tokensOf } from './author-queries.ts';
-import { authorTokenView } from './author-routes.ts';
-import { passkeyView } from './passkeys.ts';
+import { tokensOf } from './author-tokens/author-queries.ts';
+import { authorTokenView } from './author-tokens/author-routes.ts';
+import { passkeyView } from './passkeys/passkeys.ts';
 import { planOf } from './plan.ts';
 import { passkeysOf, selectAccount } from './queries.ts';
-import { sessionsOf } from './session-queries.ts';
-import { sessionView } from './session-view.ts';
+import { sessionsOf } from './sessions/session-queries.ts';
+import { sessionView } from './sessions/session-view.ts';
 
 export async function* accountFiles(
   { database, config, clock }: CoreContext,

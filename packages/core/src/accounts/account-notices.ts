@@ -1,8 +1,8 @@
 // What the operator should know about the accounts: at the start, in doctor, and in Fleet.
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
-import { isFormerName } from './deletion-queries.ts';
-import { accountNameExists, isAnyAccount } from './invitation-queries.ts';
+import { isFormerName } from './deletion/deletion-queries.ts';
+import { accountNameExists, isAnyAccount } from './registration/invitation-queries.ts';
 
 /** Sentences; none when all is well. */
 export async function accountNotices({

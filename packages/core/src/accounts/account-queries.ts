@@ -21,6 +21,11 @@ export async function findAccount(
   return row && { key: row.key, name: row.name, suspended: row.suspended_at !== null };
 }
 
+/** Whether the account is there, suspended or not. */
+export async function isAccount({ database }: Pick<CoreContext, 'database'>, key: string): Promise<boolean> {
+  return (await database.selectFrom('accounts').select('key').where('key', '=', key).executeTakeFirst()) !== undefined;
+}
+
 /** The oldest accounts that are not suspended, at most `limit`. */
 export function listAccounts({ database }: Pick<CoreContext, 'database'>, limit: number): Promise<NamedAccount[]> {
   return database

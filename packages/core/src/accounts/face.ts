@@ -1,18 +1,23 @@
 // What the rest of core may use of accounts.
 export { accountNotices } from './account-notices.ts';
-export { findAccount, listAccounts, type NamedAccount, requireAccountOf } from './account-queries.ts';
-export { ceremonyRefused } from './ceremony-fault.ts';
-export { type Confirming, confirmed } from './confirm.ts';
+export { findAccount, isAccount, listAccounts, type NamedAccount, requireAccountOf } from './account-queries.ts';
 export { countAccounts } from './count-queries.ts';
-export { deleteAccount, requireNotMaster } from './delete-account.ts';
-export { createEnrolmentLink } from './enrolment-link.ts';
-export { findForbiddenMaterial } from './forbidden-material.ts';
-export { createInvitation, listInvitations, revokeInvitation } from './invitations.ts';
+export { deleteAccount, requireNotMaster } from './deletion/delete-account.ts';
 export { isMaster } from './master-account.ts';
+export {
+  type Confirming,
+  confirmed,
+  confirmedUnless,
+  isWithin,
+  UNCONFIRMED_MILLISECONDS,
+} from './passkeys/confirm.ts';
+export { createEnrolmentLink } from './passkeys/enrolment-link.ts';
 export { selectPausedAt, updatePaused } from './pause-queries.ts';
 export { type Plan, planOf, plans, setPlan } from './plan.ts';
 export { lockAccount } from './queries.ts';
-export type { SessionCaller } from './session-caller.ts';
-export { holdSession } from './session-queries.ts';
-export { listAccountStates, resumeSuspended, suspendAccount } from './suspend-account.ts';
-export { isSuspended, selectAccounts } from './suspension-queries.ts';
+export { createInvitation, listInvitations, revokeInvitation } from './registration/invitations.ts';
+export type { SessionCaller } from './sessions/session-caller.ts';
+export { holdSession } from './sessions/session-queries.ts';
+export { listAccountStates, resumeSuspended, suspendAccount } from './suspension/suspend-account.ts';
+export { isSuspended, selectAccounts } from './suspension/suspension-queries.ts';
+export { ceremonyRefused, type Refused } from './webauthn/ceremony-fault.ts';

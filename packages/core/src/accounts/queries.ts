@@ -1,10 +1,12 @@
 // The SQL of accounts, passkeys and challenges. Every state change is guarded in its WHERE, so it holds under
 // concurrency; sessions and enrolment links have their own file beside this one.
+
 import { type Kysely, type Selectable, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { isFormerName } from './deletion-queries.ts';
-import type { StoredPasskey } from './verify-assertion.ts';
-import type { NewPasskey } from './verify-registration.ts';
+import { isFormerName } from './deletion/deletion-queries.ts';
+import type { StoredPasskey } from './webauthn/verify-assertion.ts';
+import type { NewPasskey } from './webauthn/verify-registration.ts';
 
 /** The database or a transaction on it. */
 export type Executor = Kysely<DatabaseSchema>;
@@ -15,13 +17,13 @@ export type Passkey = Selectable<DatabaseSchema['passkeys']>;
 const CLEARED_AT_ONCE = 20;
 
 /** Stores a challenge and clears expired ones in the same statement. */
-export async function insertChallenge(executor: Executor, challenge: Challenge, now: Date): Promise<void> {
+export async function insertChallenge(executor: Executor, challenge: Challenge, proven: ProvenTime): Promise<void> {
   await executor
     .with('expired', (query) =>
       query
         .selectFrom('challenges')
         .select('id')
-        .where('expires_at', '<=', now)
+        .where('expires_at', '<=', proven)
         .orderBy('expires_at')
         .limit(CLEARED_AT_ONCE)
         .forUpdate()
@@ -42,11 +44,11 @@ export async function insertChallenge(executor: Executor, challenge: Challenge, 
  */
 export async function removeSurplusChallenges(
   executor: Executor,
-  { now, kept, atMost }: { readonly now: Date; readonly kept: number; readonly atMost: number },
+  { proven, kept, atMost }: { readonly proven: ProvenTime; readonly kept: number; readonly atMost: number },
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM challenges WHERE id IN (
-      (SELECT id FROM challenges WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${atMost})
+      (SELECT id FROM challenges WHERE expires_at <= ${proven} ORDER BY expires_at LIMIT ${atMost})
       UNION ALL
       (SELECT id FROM challenges ORDER BY expires_at DESC OFFSET ${kept} LIMIT ${atMost}))`.execute(executor);
   return Number(numAffectedRows);

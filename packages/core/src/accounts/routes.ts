@@ -2,11 +2,11 @@
 import { type AccountView, type DomainRoute, refuse, type SessionAnswer } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
+import { KnownBrowsers } from '../http/callers/known-browsers.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
-import { cancelDeletion, requestDeletion } from './account-deletion.ts';
-import { beginConfirmation, beginRequest } from './ceremonies.ts';
-import { ceremonyRefused, type Refused } from './ceremony-fault.ts';
+import { cancelDeletion, requestDeletion } from './deletion/account-deletion.ts';
+import { beginConfirmation, beginRequest } from './passkeys/ceremonies.ts';
 import {
   beginEnrolment,
   beginPasskey,
@@ -15,19 +15,26 @@ import {
   passkeyView,
   removePasskey,
   renamePasskey,
-} from './passkeys.ts';
+} from './passkeys/passkeys.ts';
 import { passkeysOf } from './queries.ts';
-import { beginRegistration, finishRegistration, type SignedIn } from './register-account.ts';
-import { clearedSessionCookies, holdsPlantedCookies, presentedSessionToken, sessionCookies } from './session-cookie.ts';
-import { sessionsOf } from './session-queries.ts';
-import { sessionView } from './session-view.ts';
-import { type Browser, endSession } from './sessions.ts';
-import { signIn } from './sign-in.ts';
+import { beginRegistration, finishRegistration, type SignedIn } from './registration/register-account.ts';
+import {
+  clearedSessionCookies,
+  holdsPlantedCookies,
+  presentedSessionToken,
+  sessionCookies,
+} from './sessions/session-cookie.ts';
+import { sessionsOf } from './sessions/session-queries.ts';
+import { sessionView } from './sessions/session-view.ts';
+import { type Browser, endSession } from './sessions/sessions.ts';
+import { signIn } from './sessions/sign-in.ts';
+import { ceremonyRefused, type Refused } from './webauthn/ceremony-fault.ts';
 
 export type AccountRoute = DomainRoute<'accounts' | 'accountClosing'>;
 
 export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   const { config, database, clock } = context;
+  const browsers = new KnownBrowsers(context);
 
   function refusedBy(request: FastifyRequest, operation: string): Refused {
     return (fault) => ceremonyRefused(context.log, request, operation, fault);
@@ -45,10 +52,10 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
     if (holdsPlantedCookies(request.raw, config)) reply.header('clear-site-data', '"cookies"');
   }
 
-  async function welcome(reply: FastifyReply, signedIn: SignedIn): Promise<SessionAnswer> {
+  async function welcome({ raw }: FastifyRequest, reply: FastifyReply, signedIn: SignedIn): Promise<SessionAnswer> {
     const { name, createdAt, deletesAt, id, openedAt, expiresAt, token, endedOthers } = signedIn;
     if (endedOthers) await context.signals.settled(context.pool);
-    reply.header('set-cookie', sessionCookies(config, token));
+    reply.header('set-cookie', [...sessionCookies(config, token), browsers.cookie(raw)]);
     return {
       account: accountView(name, createdAt, deletesAt),
       session: { id, createdAt: openedAt.toISOString(), expiresAt: expiresAt.toISOString() },
@@ -69,7 +76,7 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       const browser = browserOf(request);
       const signedIn = await finishRegistration(context, { body, browser, refused });
       context.log.info({ requestId: request.id, account: signedIn.name }, 'an account was registered');
-      return { status: 201, body: await welcome(reply, signedIn) };
+      return { status: 201, body: await welcome(request, reply, signedIn) };
     },
 
     'auth.login.options': async ({ request, reply }) => {
@@ -79,7 +86,7 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
     'auth.login.verify': async ({ body, request, reply }) => {
       const refused = refusedBy(request, 'login');
       const signedIn = await signIn(context, { body, browser: browserOf(request), refused });
-      return { status: 200, body: await welcome(reply, signedIn) };
+      return { status: 200, body: await welcome(request, reply, signedIn) };
     },
 
     'auth.enrol.options': async ({ body, request, reply }) => {
@@ -90,12 +97,12 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       const refused = refusedBy(request, 'enrol');
       const signedIn = await finishEnrolment(context, { body, browser: browserOf(request), refused });
       context.log.info({ requestId: request.id, account: signedIn.name }, 'an enrolment link added a passkey');
-      return { status: 200, body: await welcome(reply, signedIn) };
+      return { status: 200, body: await welcome(request, reply, signedIn) };
     },
 
     'auth.confirm.options': async ({ caller, body }) => ({
       status: 200,
-      body: await beginConfirmation(context, caller, body.operation),
+      body: await beginConfirmation(context, caller, body),
     }),
     'account.deletion.request': async ({ caller, body, request }) => {
       const { name: typedName, confirmation } = body;
@@ -131,7 +138,10 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       const items = (await passkeysOf(database, accountKey)).map(passkeyView);
       return { status: 200, body: listPage(context, query, { name: `passkeys:${accountKey}`, items, idOf: byId }) };
     },
-    'auth.passkeys.options': async ({ caller }) => ({ status: 200, body: await beginPasskey(context, caller) }),
+    'auth.passkeys.options': async ({ caller, body: { confirmation }, request }) => {
+      const refused = refusedBy(request, 'add-passkey');
+      return { status: 200, body: await beginPasskey(context, { caller, confirmation, refused }) };
+    },
     'auth.passkeys.verify': async ({ body, caller, request }) => {
       const passkey = await finishPasskey(context, caller, { body, refused: refusedBy(request, 'add-passkey') });
       context.log.info({ requestId: request.id, account: caller.accountName }, 'a passkey was added');
@@ -141,8 +151,8 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
       const passkey = await renamePasskey(context, caller.accountKey, params.id, body.label);
       return { status: 200, body: { passkey: passkeyView(passkey) } };
     },
-    'auth.passkeys.remove': async ({ caller, params, request }) => {
-      await removePasskey(context, caller, params.id);
+    'auth.passkeys.remove': async ({ caller, params, body: { confirmation }, request }) => {
+      await removePasskey(context, { caller, confirmation, refused: refusedBy(request, 'remove-passkey') }, params.id);
       context.log.info({ requestId: request.id, account: caller.accountName }, 'a passkey was removed');
       return { status: 204 };
     },

@@ -36,6 +36,8 @@ declare module '../database/schema.ts' {
       account_key: string;
       /** The passkey that opened it; `null` for those from before this was kept. */
       passkey_id: string | null;
+      /** Whether the registration of the account opened it. */
+      registered: Generated<boolean>;
       user_agent: string | null;
       created_at: Date;
       last_used_at: Date;
@@ -53,12 +55,16 @@ declare module '../database/schema.ts' {
       /** Who decided; `null` while nobody has. */
       account_key: string | null;
       allowed: boolean | null;
+      /** With which passkey it was allowed. */
+      passkey_id: Generated<string | null>;
     };
     author_tokens: {
       id: string;
       token_hash: Buffer;
       account_key: string;
       machine: string;
+      /** The one that allowed it; `null` for those from before this was kept. */
+      passkey_id: Generated<string | null>;
       created_at: Date;
       last_used_at: Date;
       expires_at: Date;
@@ -70,6 +76,8 @@ declare module '../database/schema.ts' {
       operation: 'register' | 'login' | 'add-passkey' | 'enrol' | 'confirm';
       /** Of `confirm`: the operation that it confirms. */
       confirms: Generated<ConfirmedOperation | null>;
+      /** Of `confirm`: the one thing that it is about, for operations that are about one. */
+      subject: Generated<string | null>;
       account_key: string | null;
       account_name: string | null;
       session_id: string | null;

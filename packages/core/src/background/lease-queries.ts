@@ -3,8 +3,11 @@
 import type pg from 'pg';
 import type { Executor } from '../database/schema.ts';
 
+/** No lease ends, and no work is due, so long after the end of another that is taken now. */
+const FARTHEST_AHEAD = 86_400_000;
+
 /**
- * Takes the lease until `until` if it is free by `due`. To renew, a holder passes its current end as `due`.
+ * Takes the lease until `until` if it is free by `due`, or was taken by a clock that was far ahead and has been set back. To renew, a holder passes its current end as `due`.
  *
  * @returns whether the caller holds it now
  */
@@ -15,8 +18,8 @@ export async function takeNamedLease(
 ): Promise<boolean> {
   const { rowCount } = await pool.query(
     `INSERT INTO periodic_tasks AS task (name, next_at) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET next_at = $2 WHERE task.next_at <= $3`,
-    [name, until, due],
+     ON CONFLICT (name) DO UPDATE SET next_at = $2 WHERE task.next_at <= $3 OR task.next_at > $4`,
+    [name, until, due, new Date(until.getTime() + FARTHEST_AHEAD)],
   );
   return rowCount === 1;
 }

@@ -1,5 +1,6 @@
-// Housekeeping on a shared database: the replica that advances the task's next run time does the work. If it dies while
+// Sweeps of a shared database: the replica that advances the task's next run time does the work. If it dies while
 // working, another replica runs the task at that next time.
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import type { Worker } from '../domain.ts';
 import { namedLeaseDue, takeNamedLease } from './lease-queries.ts';
@@ -10,10 +11,10 @@ export interface PeriodicTaskOptions {
   readonly name: string;
   readonly everyMilliseconds: number;
   /**
-   * One bounded piece of the work; called again until it returns false, the platform stops, or another replica took
-   * over.
+   * One bounded piece of the work, which goes by this time and no clock; called again until it returns false, sweeps are
+   * held, the platform stops, or another replica took over.
    */
-  readonly piece: () => Promise<boolean>;
+  readonly piece: (proven: ProvenTime) => Promise<boolean>;
 }
 
 /** How often a replica looks whether it is time, as a part of the period. */
@@ -32,9 +33,12 @@ export class PeriodicTask implements Worker {
       name,
       slots: 1,
       leaseMilliseconds: everyMilliseconds,
-      claim: async ({ now, until }) => ((await takeNamedLease(context.pool, name, { due: now, until })) ? [until] : []),
+      claim: async ({ now, until }) => {
+        if ((await context.time.sweep()) === null) return [];
+        return (await takeNamedLease(context.pool, name, { due: now, until })) ? [until] : [];
+      },
       run: async (until, _lease, stopping) => void (await this.#round(until, stopping)),
-      nextDue: () => namedLeaseDue(context.pool, name),
+      nextDue: async () => (context.time.held() === null ? namedLeaseDue(context.pool, name) : null),
       idleMilliseconds: everyMilliseconds / LOOKS,
     });
   }
@@ -60,7 +64,9 @@ export class PeriodicTask implements Worker {
   async #round(held: Date, stopping: AbortSignal): Promise<boolean> {
     let until = held;
     while (!stopping.aborted) {
-      if (!(await this.#options.piece())) return true;
+      const proven = await this.#context.time.sweep();
+      if (proven === null) return false;
+      if (!(await this.#options.piece(proven))) return true;
       const next = this.#next();
       if (!(await takeNamedLease(this.#context.pool, this.#options.name, { due: until, until: next }))) return false;
       until = next;

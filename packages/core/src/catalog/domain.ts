@@ -1,11 +1,11 @@
 // The catalog domain: apps, their versions and packages.
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { withdrawAbandoned, withdrawingAbandoned } from './abandoned-versions.ts';
 import { packageFiles } from './account-files.ts';
-import { CheckPool } from './check-pool.ts';
+import { CheckPool } from './packages/check-pool.ts';
 import { type CatalogRoute, catalogRoutes } from './routes.ts';
-import { ensureSystemPackages } from './system-packages.ts';
+import { withdrawAbandoned, withdrawingAbandoned } from './versions/abandoned-versions.ts';
+import { ensureSystemPackages } from './versions/system-packages.ts';
 
 export interface CatalogOptions {
   /** Built packages of the apps that come with the platform. */

@@ -3,7 +3,6 @@ export { countPackages } from './count-queries.ts';
 export { isOfferedTo, isVisibleTo } from './master-apps.ts';
 export { frontendFolder, packageFile, type StoreContext } from './package-file.ts';
 export { DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
-export { type PublishedPackage, publishPackage } from './publish-package.ts';
 export {
   type AppVersion,
   findAppVersion,
@@ -15,4 +14,5 @@ export {
 } from './queries.ts';
 export { iconPath } from './routes.ts';
 export { declaredSlots, type SlotDeclaration } from './secret-slots.ts';
-export { deleteAnyVersion, withdrawVersion } from './withdraw-version.ts';
+export { type PublishedPackage, publishPackage } from './versions/publish-package.ts';
+export { deleteAnyVersion, withdrawVersion } from './versions/withdraw-version.ts';

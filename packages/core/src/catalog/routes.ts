@@ -9,15 +9,15 @@ import type { HandlersOf } from '../http/handlers.ts';
 
 import { findOffered, listOffered } from './find-offered.ts';
 import { hiddenFrom } from './master-apps.ts';
-import { requirePublisher } from './may-publish.ts';
-import { compareVersions } from './newest-version.ts';
-import { publishPackage } from './publish-package.ts';
-import { type HeldUpload, PublishSlots } from './publish-slots.ts';
+import type { VerifyPackage } from './packages/verify-package.ts';
 import { type AppVersion, listNewestVersions } from './queries.ts';
 import { declaredSlots } from './secret-slots.ts';
 import { servePicture } from './serve-picture.ts';
-import type { VerifyPackage } from './verify-package.ts';
-import { deleteOwnVersion } from './withdraw-version.ts';
+import { requirePublisher } from './versions/may-publish.ts';
+import { compareVersions } from './versions/newest-version.ts';
+import { publishPackage } from './versions/publish-package.ts';
+import { type HeldUpload, PublishSlots } from './versions/publish-slots.ts';
+import { deleteOwnVersion } from './versions/withdraw-version.ts';
 
 const LIST = 'catalog';
 

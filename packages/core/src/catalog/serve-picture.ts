@@ -1,4 +1,5 @@
-// Serves a picture of an app: untrusted bytes on the shell's own origin, so only images pass, which run nothing.
+// Serves a picture of an app: untrusted bytes on the shell's own origin, so only images pass, which run nothing and are
+// drawn in no time.
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import * as path from 'node:path';
@@ -6,8 +7,9 @@ import { pipeline } from 'node:stream/promises';
 import { refuse } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemCode } from '../config/start-error.ts';
-import { IMAGE_HEAD_BYTES, imageType } from './image-type.ts';
 import { frontendFolder, type StoreContext } from './package-file.ts';
+import { IMAGE_HEAD_BYTES, imageType } from './packages/image-type.ts';
+import { isCheapSvg } from './packages/svg-cost.ts';
 import type { AppVersion } from './queries.ts';
 
 /**
@@ -31,6 +33,8 @@ export async function servePicture(
     const type = imageType(head.subarray(0, bytesRead));
     if (type === null) throw refuse('not_found');
     const { size } = await file.stat();
+    // Also what was published when more was let through.
+    if (type === 'image/svg+xml' && !isCheapSvg(await file.readFile('utf8'))) throw refuse('not_found');
     reply.hijack();
     const response = reply.raw;
     for (const [name, value] of Object.entries(reply.getHeaders()))

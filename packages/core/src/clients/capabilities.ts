@@ -48,13 +48,13 @@ export async function clientCapability(
 /** PLATFORM_APP_CAPABILITY of a start, which its node has made; those of former starts go on for a while. */
 export async function keepOfStart(
   trx: Executor,
-  { clock }: Pick<CoreContext, 'clock'>,
+  { clock, time }: Pick<CoreContext, 'clock' | 'time'>,
   { installationId, tokenHash }: Pick<NewCapability, 'installationId' | 'tokenHash'>,
 ): Promise<void> {
   const now = clock();
   const overlap = limits.appCapabilityOverlapSeconds.value * 1_000;
   await shortenOfBackend(trx, installationId, new Date(now.getTime() + overlap));
-  await insertForBackend(trx, { installationId, tokenHash, now, expiresAt: lastExpiry(now) });
+  await insertForBackend(trx, { installationId, tokenHash, now, proven: time.proven(), expiresAt: lastExpiry(now) });
 }
 
 /**
@@ -72,12 +72,18 @@ export async function renewAppCapability(context: CoreContext, installationId: I
 }
 
 function newCapability(
-  { clock, random }: Pick<CoreContext, 'clock' | 'random'>,
+  { clock, time, random }: Pick<CoreContext, 'clock' | 'time' | 'random'>,
   installationId: InstallationId,
 ): { readonly capability: string; readonly stored: NewCapability } {
   const capability = newCredential('dataPlane', random);
   const now = clock();
-  const stored = { installationId, tokenHash: hashCredential(capability), now, expiresAt: lastExpiry(now) };
+  const stored = {
+    installationId,
+    tokenHash: hashCredential(capability),
+    now,
+    proven: time.proven(),
+    expiresAt: lastExpiry(now),
+  };
   return { capability, stored };
 }
 

@@ -17,7 +17,7 @@ import {
   startedCredential,
 } from '../../test-support/apps.ts';
 import { controlCredential } from '../../test-support/node-double.ts';
-import { suspendAccount } from '../accounts/suspend-account.ts';
+import { suspendAccount } from '../accounts/suspension/suspend-account.ts';
 
 const HOUR = 3_600_000;
 const hashOf = (capability: string) => createHash('sha256').update(capability).digest('base64url');

@@ -1,6 +1,8 @@
 // All SQL of data-plane capabilities.
+
 import type { InstallationId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -12,6 +14,7 @@ export interface NewCapability {
   readonly installationId: InstallationId;
   readonly tokenHash: Buffer;
   readonly now: Date;
+  readonly proven: ProvenTime;
   /** The latest expiry; a session may end sooner. */
   readonly expiresAt: Date;
 }
@@ -26,7 +29,7 @@ export interface MadeCapability {
 export async function insertForSession(
   db: Executor,
   sessionId: string,
-  { installationId, tokenHash, now, expiresAt }: NewCapability,
+  { installationId, tokenHash, now, proven, expiresAt }: NewCapability,
 ): Promise<MadeCapability | undefined> {
   // The session is locked before the installation, as when a session ends.
   const { rows } = await sql<MadeCapability>`
@@ -35,7 +38,7 @@ export async function insertForSession(
     target AS (
       SELECT i.id, held.id AS session_id, held.expires_at FROM held CROSS JOIN installed_apps i
        WHERE i.id = ${installationId} FOR SHARE OF i),
-    cleared AS (${clearExpired(now)}),
+    cleared AS (${clearExpired(proven)}),
     made AS (
       INSERT INTO data_plane_capabilities (token_hash, installation_id, session_id, created_at, expires_at)
       SELECT ${tokenHash}, id, session_id, ${now}, LEAST(${expiresAt}::timestamptz, expires_at) FROM target
@@ -53,14 +56,14 @@ export async function insertForSession(
  */
 export async function insertForBackend(
   db: Executor,
-  { installationId, tokenHash, now, expiresAt }: NewCapability,
+  { installationId, tokenHash, now, proven, expiresAt }: NewCapability,
 ): Promise<MadeCapability | undefined> {
   const { rows } = await sql<MadeCapability>`
     WITH target AS (
       SELECT i.id FROM installed_apps i JOIN known_nodes n ON n.id = i.node_id
        WHERE i.id = ${installationId}
          AND COALESCE(n.asks_capabilities, n.control_url IS NULL) FOR SHARE OF i),
-    cleared AS (${clearExpired(now)}),
+    cleared AS (${clearExpired(proven)}),
     made AS (
       INSERT INTO data_plane_capabilities (token_hash, installation_id, session_id, created_at, expires_at)
       SELECT ${tokenHash}, id, NULL, ${now}, ${expiresAt} FROM target
@@ -73,10 +76,10 @@ export async function insertForBackend(
   return rows[0];
 }
 
-function clearExpired(now: Date) {
+function clearExpired(proven: ProvenTime) {
   return sql`
     DELETE FROM data_plane_capabilities WHERE token_hash IN (
-      SELECT token_hash FROM data_plane_capabilities WHERE expires_at <= ${now}
+      SELECT token_hash FROM data_plane_capabilities WHERE expires_at <= ${proven}
        ORDER BY expires_at LIMIT ${CLEARED_AT_ONCE} FOR UPDATE SKIP LOCKED)`;
 }
 

@@ -32,11 +32,15 @@ test('a file says providers, their keys, variables and models, and what apps may
         models: [{ id: 'small', inputPrice: 0.5, outputPrice: 2 }],
       },
       { id: 'two', baseUrl: 'http://127.0.0.1:11434/v1/', dialect: 'openai' },
-      { id: 'three', baseUrl: 'https://[fd00::1]:8443', dialect: 'anthropic' },
+      { id: 'three', baseUrl: 'https://[fd00::1]:8443', dialect: 'anthropic', streamUsage: false },
     ],
     requestsPerMinute: 5,
   });
   assert.deepEqual(rest, { requestsPerMinute: 5, monthlyTokens: 1_000_000, bodyBytes: 33_554_432, currency: 'USD' });
+  assert.deepEqual(
+    providers.map(({ streamUsage }) => streamUsage),
+    [true, true, false],
+  );
   assert.deepEqual(
     providers.map(({ id, name, baseUrl, platformKey, environment }) => [id, name, baseUrl, platformKey, environment]),
     [

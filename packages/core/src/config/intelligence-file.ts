@@ -23,6 +23,8 @@ export interface IntelligenceProvider {
   /** Without trailing slash. */
   readonly baseUrl: string;
   readonly dialect: IntelligenceDialect;
+  /** Whether it takes `stream_options`, by which a stream reports its usage. */
+  readonly streamUsage: boolean;
   /** The platform's own key, for everybody; `null` for none. */
   readonly platformKey: string | null;
   /** Variables that workloads get; `null` for none. */
@@ -75,6 +77,7 @@ const providerEntry = z.strictObject({
     .max(1_024)
     .refine(isBaseUrl, 'must be an http: or https: address without user, query and fragment'),
   dialect: intelligenceDialect,
+  streamUsage: z.boolean().optional(),
   platformKeyFile: z.string().min(1).optional(),
   environment: z.strictObject({ baseUrl: variable, apiKey: variable }).optional(),
   models: z.array(providerModel).max(limits.intelligenceModels.value).optional(),
@@ -142,7 +145,7 @@ export function readIntelligenceFile(file: string): IntelligenceSettings {
 }
 
 function providerOf(
-  { id, name, baseUrl, dialect, platformKeyFile, environment, models }: z.infer<typeof providerEntry>,
+  { id, name, baseUrl, dialect, streamUsage, platformKeyFile, environment, models }: z.infer<typeof providerEntry>,
   place: number,
   file: string,
 ): IntelligenceProvider {
@@ -151,6 +154,7 @@ function providerOf(
     name: name ?? id,
     baseUrl: baseUrl.replace(/\/+$/, ''),
     dialect,
+    streamUsage: streamUsage ?? true,
     platformKey:
       platformKeyFile === undefined ? null : readKey(path.resolve(path.dirname(file), platformKeyFile), file),
     environment: environment ?? NEUTRAL_NAMES[place] ?? null,

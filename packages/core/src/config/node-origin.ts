@@ -1,6 +1,7 @@
 // Which origins a node may have: none that is the platform's own. Browsers are sent to it with capabilities, and the
 // security policies of the apps on the node name it.
 import { networkInterfaces } from 'node:os';
+import { mayBeElsewhere } from '@platform/http';
 import type { Log } from '../context.ts';
 import { type CoreConfig, endpointHostname } from './config.ts';
 import type { AddressAndPort } from './variables.ts';
@@ -30,6 +31,28 @@ export function foreignOriginReason(value: string, { config, linkListen }: OwnPl
   if (linkListen !== null && portOf(url) === linkListen.port && isListenedAt(host, linkListen.host))
     return 'is the address at which core takes nodes';
   return null;
+}
+
+/**
+ * Why an address cannot be that of a node on another machine, as the end of a sentence; `null` when nothing speaks against
+ * it. Names are looked at once more when they are resolved.
+ *
+ * @param host of `URL.hostname`
+ * @param from where it is used: by browsers, or by core and Ingresses
+ */
+export function notElsewhereReason(host: string, from: 'browsers' | 'parts', places: OwnPlaces): string | null {
+  const isHere = from === 'browsers' ? isThisMachine(new URL(places.config.origin).hostname) : isOneMachine(places);
+  if (isHere || mayBeElsewhere(host)) return null;
+  return 'means another machine wherever it is used: this machine itself, its link, or the metadata of its cloud';
+}
+
+/** Whether nodes reach core on its own machine alone, so that all of them are there. */
+export function isOneMachine({ config, linkListen }: OwnPlaces): boolean {
+  return isThisMachine(linkListen?.host ?? new URL(config.origin).hostname);
+}
+
+function isThisMachine(host: string): boolean {
+  return /^(\[::1\]|::1|127(\.\d{1,3}){3}|(.*\.)?localhost)$/.test(host);
 }
 
 /** What a statement returns of the node of an installation. */
@@ -64,7 +87,9 @@ export function usableOrigin(places: UsedPlaces, node: NodeOrigin): string | nul
   if (node.behind_nat !== null) return endpointOrigin(places.config, node.behind_nat);
   const origin = node.inbound_origin ?? (node.node_local === false ? null : places.config.nodeOrigin);
   if (origin === null) return null;
-  const reason = foreignOriginReason(origin, places);
+  const foreign = foreignOriginReason(origin, places);
+  const reason =
+    foreign ?? (node.node_local === false ? notElsewhereReason(new URL(origin).hostname, 'browsers', places) : null);
   if (reason === null) return origin;
   places.log.warn({ origin, reason }, 'the origin of a node is not used: it is not its own');
   return null;

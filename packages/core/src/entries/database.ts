@@ -1,4 +1,5 @@
 // The platform's database without core: opened, brought to the schema of this version, with its master key.
+export { timeOf } from '../clock/time-of.ts';
 export { openMasterKey, refuseWithoutKey } from '../credentials/master-key-check.ts';
 export { migrate } from '../database/migrate.ts';
 export { openDatabase } from '../database/open-database.ts';

@@ -20,6 +20,7 @@ export {
   suspendAccount,
 } from '../accounts/face.ts';
 export { deleteAnyVersion, type PublishedPackage, publishPackage } from '../catalog/face.ts';
+export { clockAlarm } from '../clock/clock-guard.ts';
 export type { CoreContext } from '../context.ts';
 export type { PackageRow, VolumeRow } from '../disk/face.ts';
 export { listDiskUse } from '../disk/face.ts';

@@ -5,5 +5,6 @@ export { keepToOwner } from '../config/close-folder.ts';
 export { openDataFolder } from '../config/data-folder.ts';
 export { reasonOf, StartError, systemCode } from '../config/start-error.ts';
 export { dyingWithUs } from '../database/embedded/dying-with-us.ts';
+export { requireFolder } from '../identity/require-folder.ts';
 export { errorInWords } from '../log-error.ts';
 export { PLATFORM_VERSION } from '../version.ts';

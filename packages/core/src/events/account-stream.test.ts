@@ -8,7 +8,7 @@ import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type EventReader, openEvents } from '../../../../tests/support/event-reader.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
-import type { SessionCaller } from '../accounts/session-caller.ts';
+import type { SessionCaller } from '../accounts/sessions/session-caller.ts';
 import { notificationEmissions } from '../notifications/emissions.ts';
 import { AccountStream } from './account-stream.ts';
 import { EventConnection, type StreamTiming } from './event-connection.ts';

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { RefusalError, refuse } from '@platform/contract';
 import type { FastifyReply } from 'fastify';
 import { type TestDatabase, testDatabase } from '../../../../tests/support/postgres.ts';
-import { type SessionCaller, sessionCaller } from '../accounts/session-caller.ts';
+import { type SessionCaller, sessionCaller } from '../accounts/sessions/session-caller.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { type OpenDatabase, openDatabase } from '../database/open-database.ts';

@@ -30,7 +30,9 @@ export async function exportAccount(
   const { caller } = confirming;
   const place = places.take(caller.accountKey);
   try {
-    await confirmed(context, { ...confirming, operation: 'account.export' }, async () => undefined);
+    await confirmed(context, { ...confirming, operation: 'account.export' }, (trx) =>
+      context.lifecycle.securityEvent(trx, caller, { kind: 'export-taken' }),
+    );
     const now = context.clock();
     const archive = pack();
     const folder = `${caller.accountName}-${now.toISOString().slice(0, 10)}`;

@@ -4,5 +4,8 @@ import type { Domain } from '../domain.ts';
 import { type FleetRoute, fleetRoutes } from './routes.ts';
 
 export function fleetDomain(context: CoreContext): Domain<FleetRoute> {
-  return { handlers: fleetRoutes(context) };
+  return {
+    handlers: fleetRoutes(context),
+    gauges: [{ name: 'platform_core_clock_held', read: () => (context.time.held() === null ? 0 : 1) }],
+  };
 }

@@ -2,6 +2,7 @@
 import type { SystemInventory } from '@platform/contract';
 import { countAccounts } from '../accounts/face.ts';
 import { countPackages } from '../catalog/face.ts';
+import { clockAlarm } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { countInstallations, countPlaces } from '../installations/face.ts';
 import { countLeases } from '../leases/face.ts';
@@ -22,8 +23,9 @@ export function inventoryReader(context: CoreContext): () => Promise<SystemInven
   };
 }
 
-function read({ database, clock, config }: CoreContext): Promise<SystemInventory> {
+function read({ database, clock, time, config }: CoreContext): Promise<SystemInventory> {
   const now = clock();
+  const hold = time.held();
   return database
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -37,7 +39,13 @@ function read({ database, clock, config }: CoreContext): Promise<SystemInventory
         capacity: { ...capacity, waiting },
         installations: await countInstallations(trx),
         traffic,
-        topology: { origin: config.origin, appsDomain: config.appsDomain, version: PLATFORM_VERSION, ...topology },
+        topology: {
+          origin: config.origin,
+          appsDomain: config.appsDomain,
+          version: PLATFORM_VERSION,
+          clock: hold === null ? null : clockAlarm(hold),
+          ...topology,
+        },
         usage: {
           databaseBytes: await databaseBytes(trx),
           packages: await countPackages(trx),

@@ -1,6 +1,8 @@
 // The domain of Ingresses: how they join, the topology that they follow, and what they report.
+
 import { TOPOLOGY_BEAT_MILLISECONDS } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { deleteSilentFollowers } from '../members/follower-queries.ts';
@@ -20,7 +22,7 @@ export function ingressDomain(
   const forgetting = new PeriodicTask(context, {
     name: 'forget-public-requests',
     everyMilliseconds: 3_600_000,
-    piece: () => forget(context),
+    piece: (proven) => forget(context, proven),
   });
   return {
     handlers: ingressRoutes(context, { topologyBeat, open }),
@@ -35,7 +37,7 @@ export function ingressDomain(
 }
 
 /** @returns whether there may be more */
-async function forget(context: CoreContext): Promise<boolean> {
-  await deleteSilentFollowers(context.database, GONE_MILLISECONDS);
-  return forgetRequests(context);
+async function forget(context: CoreContext, proven: ProvenTime): Promise<boolean> {
+  await deleteSilentFollowers(context.database, { silentMilliseconds: GONE_MILLISECONDS, proven });
+  return forgetRequests(context, proven);
 }

@@ -1,6 +1,8 @@
 // All SQL of Ingresses: their keys, tokens and credentials, the list for the operator, and their reports.
+
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import type { UsedToken } from '../members/join-member.ts';
 import type { IssuedCredential } from '../members/member-credentials.ts';
@@ -101,9 +103,9 @@ export async function setCredential(
 /** Stores an enrolment token by its hash, and deletes expired ones. */
 export async function insertToken(
   db: Executor,
-  token: { readonly hash: Buffer; readonly expiresAt: Date; readonly now: Date },
+  token: { readonly hash: Buffer; readonly expiresAt: Date; readonly proven: ProvenTime },
 ): Promise<void> {
-  await db.deleteFrom('ingress_tokens').where('expires_at', '<=', token.now).execute();
+  await db.deleteFrom('ingress_tokens').where('expires_at', '<=', token.proven).execute();
   await db.insertInto('ingress_tokens').values({ token_hash: token.hash, expires_at: token.expiresAt }).execute();
 }
 
@@ -125,9 +127,14 @@ export async function useToken(
 /** Stores a challenge for the Ingress with this key and deletes expired ones; no effect for an unknown key. */
 export async function insertChallenge(
   db: Executor,
-  challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly expiresAt: Date; readonly now: Date },
+  challenge: {
+    readonly hash: Buffer;
+    readonly publicKey: Buffer;
+    readonly expiresAt: Date;
+    readonly proven: ProvenTime;
+  },
 ): Promise<void> {
-  await db.deleteFrom('ingress_challenges').where('expires_at', '<=', challenge.now).execute();
+  await db.deleteFrom('ingress_challenges').where('expires_at', '<=', challenge.proven).execute();
   await sql`
     INSERT INTO ingress_challenges (nonce_hash, ingress_id, expires_at)
     SELECT ${challenge.hash}, id, ${challenge.expiresAt} FROM ingresses

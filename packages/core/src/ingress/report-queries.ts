@@ -1,6 +1,8 @@
 // All SQL of the counts of public requests.
+
 import type { IngressReport, InstallationId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -44,10 +46,13 @@ export async function addRequests(db: Executor, day: string, counted: readonly C
 /** So many rows in one statement. */
 const AT_ONCE = 1_000;
 
-export async function deleteRequestsBefore(db: Executor, day: string): Promise<boolean> {
+/** Some of those of days before the one of `before`, in UTC. @returns whether there may be more */
+export async function deleteRequestsBefore(db: Executor, before: ProvenTime): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM public_requests WHERE (installation_id, day, outcome) IN (
-      SELECT installation_id, day, outcome FROM public_requests WHERE day < ${day}::date LIMIT ${AT_ONCE})`.execute(db);
+      SELECT installation_id, day, outcome FROM public_requests WHERE day < ${before.toISOString().slice(0, 10)}::date LIMIT ${AT_ONCE})`.execute(
+    db,
+  );
   return numAffectedRows === BigInt(AT_ONCE);
 }
 

@@ -108,7 +108,7 @@ test('counts are kept for thirty days, and end with the installation', async () 
     );
     return rows.map(({ age }) => age);
   };
-  await forgetRequests(platform.core.context);
+  await forgetRequests(platform.core.context, platform.core.context.time.proven());
   assert.deepEqual(await left(), [0, 1, days]);
   assert.equal((await owner.fetch(`/v1/apps/${appId}`, { method: 'DELETE' })).status, 204);
   assert.deepEqual(await left(), []);

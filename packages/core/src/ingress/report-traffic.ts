@@ -1,5 +1,7 @@
 // What Ingresses counted at public names, for the owners of the apps: requests that passed and refusals, by day.
+
 import { errors, type IngressReport, limits, type PublicTraffic } from '@platform/contract';
+import { earlier, type ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { addRequests, type CountedRequests, deleteRequestsBefore, takeReport } from './report-queries.ts';
 
@@ -31,7 +33,6 @@ function dayOf(at: Date): string {
 }
 
 /** Deletes what is older than `limits.publicRequestDays`. @returns whether there may be more */
-export function forgetRequests({ database, clock }: CoreContext): Promise<boolean> {
-  const before = new Date(clock().getTime() - limits.publicRequestDays.value * 86_400_000);
-  return deleteRequestsBefore(database, dayOf(before));
+export function forgetRequests({ database }: Pick<CoreContext, 'database'>, proven: ProvenTime): Promise<boolean> {
+  return deleteRequestsBefore(database, earlier(proven, limits.publicRequestDays.value * 86_400_000));
 }

@@ -7,7 +7,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { install, publish } from '../../test-support/apps.ts';
 import { callAs, followTopology, joinTestIngress, type TestIngress } from '../../test-support/ingress.ts';
-import { resumeSuspended, suspendAccount } from '../accounts/suspend-account.ts';
+import { resumeSuspended, suspendAccount } from '../accounts/suspension/suspend-account.ts';
 import { readConfiguration } from '../config/env.ts';
 import { openLocalCore } from '../local-core.ts';
 import { pendingFollowers } from '../members/follower-queries.ts';

@@ -158,14 +158,14 @@ test('a deletion is remembered for an hour; who was away longer gets everything'
   await grant(false);
   await first.until(({ routes }) => !routes.has(hostname));
   const after = first.revision() ?? '';
-  await forgetNames(platform.core.context);
+  await forgetNames(platform.core.context, platform.core.context.time.proven());
   const kept = await follow('kept', { after: before });
   assert.deepEqual(
     kept.lines.map(({ kind }) => kind),
     ['routes', 'current'],
   );
   now = new Date(now.getTime() + limits.topologyMemory.value * 1_000 + 1);
-  await forgetNames(platform.core.context);
+  await forgetNames(platform.core.context, platform.core.context.time.proven());
   // The clock of this test has gone on: credentials of before are over.
   assert.equal((await follow('too-late', { after: before })).lines[0]?.kind, 'snapshot');
   assert.deepEqual(

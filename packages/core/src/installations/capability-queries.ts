@@ -1,6 +1,8 @@
 // The SQL of launch and frontend capabilities: issued by a launch, used up by an exchange, each in one statement.
+
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import { grantedBackendText } from '../grants/granted-backend.ts';
 import { BEHIND_NAT } from '../topology/face.ts';
 
@@ -33,7 +35,7 @@ const ISSUE_LAUNCH = {
       SELECT t.*, v.manifest FROM target t
         JOIN published_versions v ON v.app_id = t.app_id AND v.version = t.version),
     expired AS (
-      DELETE FROM frontend_capabilities f USING target t WHERE f.installation_id = t.id AND f.expires_at <= $5),
+      DELETE FROM frontend_capabilities f USING target t WHERE f.installation_id = t.id AND f.expires_at <= $8),
     surplus AS (
       DELETE FROM frontend_capabilities WHERE token_hash IN (
         SELECT f.token_hash FROM frontend_capabilities f JOIN target t ON t.id = f.installation_id
@@ -69,10 +71,11 @@ export async function issueLaunch(
     readonly expiresAt: Date;
     /** How many frontend capabilities of this session and installation stay. */
     readonly kept: number;
+    readonly proven: ProvenTime;
   },
 ): Promise<LaunchRow | undefined> {
-  const { accountKey, appId, tokenHash, sessionId, now, expiresAt, kept } = launch;
-  const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt, kept];
+  const { accountKey, appId, tokenHash, sessionId, now, expiresAt, kept, proven } = launch;
+  const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt, kept, proven];
   const { rows } = await pool.query<LaunchRow>({ ...ISSUE_LAUNCH, values });
   return rows[0];
 }

@@ -7,7 +7,7 @@ import type { PermissionsView } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
-import { ensureSystemPackages } from '../catalog/system-packages.ts';
+import { ensureSystemPackages } from '../catalog/versions/system-packages.ts';
 import { followSystemPackages } from './follow-system-packages.ts';
 
 let constellation: Constellation;

@@ -76,7 +76,7 @@ async function keepLaunch(
   const now = context.clock();
   const expiresAt = new Date(now.getTime() + limits.launchCapabilitySeconds.value * 1_000);
   const kept = limits.frontendCapabilities.value - 1;
-  const launch = { accountKey, appId, sessionId, tokenHash, now, expiresAt, kept };
+  const launch = { accountKey, appId, sessionId, tokenHash, now, expiresAt, kept, proven: context.time.proven() };
   const row = await issueLaunch(context.pool, launch).catch((error: unknown) => {
     // The session ended while the statement ran.
     if (isMissingReference(error)) throw refuse('session_expired');

@@ -1,6 +1,8 @@
 // The SQL of calls: prepared statements on the bare pool, one for each step of a call.
+
 import type { InstallationId } from '@platform/contract';
 import type pg from 'pg';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 
 export interface CallRequest {
   readonly installationId: InstallationId;
@@ -236,22 +238,26 @@ WITH due AS (
  */
 export async function chargeOverdue(
   pool: pg.Pool,
-  { now, forgottenAt, mostModels }: { readonly now: Date; readonly forgottenAt: Date; readonly mostModels: number },
+  {
+    proven,
+    forgottenAt,
+    mostModels,
+  }: { readonly proven: ProvenTime; readonly forgottenAt: Date; readonly mostModels: number },
 ): Promise<boolean> {
   const { rows } = await pool.query<{ settled: number }>({
     name: 'charge-intelligence',
     text: CHARGE,
-    values: [mostModels, now, forgottenAt],
+    values: [mostModels, proven, forgottenAt],
   });
   return (rows[0]?.settled ?? 0) > 0;
 }
 
 /** @returns how many were removed */
-export async function forgetCharged(pool: pg.Pool, now: Date, most: number): Promise<number> {
+export async function forgetCharged(pool: pg.Pool, proven: ProvenTime, most: number): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM intelligence_reservations WHERE id IN (
        SELECT id FROM intelligence_reservations WHERE charged AND due_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-    [now, most],
+    [proven, most],
   );
   return rowCount ?? 0;
 }

@@ -75,15 +75,11 @@ export async function authorizeIntelligence(
     dialect: provider.dialect,
     baseUrl: provider.baseUrl,
     envelope: await envelopeFor(context, { caller, envelopeKey: caller.envelopeKey, provider, decision }),
-    outputLimit: call.outputLimit === null ? writtenLimit(decision.granted - estimatedInput) : null,
+    outputLimit: call.outputLimit === null ? decision.granted - estimatedInput : null,
+    streamUsage: provider.streamUsage,
     estimatedInput,
     visibleModels: isList && !patterns.includes('*') ? patterns : null,
   };
-}
-
-/** Less than what is reserved by default is all that is left of the month. */
-function writtenLimit(output: number): number | null {
-  return output < limits.intelligenceOutput.value ? output : null;
 }
 
 /** Patterns of models, without the provider; `*` for all of them. */

@@ -2,7 +2,6 @@
 import { jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
-import { announceProviders } from './announce-providers.ts';
 import { readAccountUsage } from './app-limits.ts';
 import { overdueCalls } from './overdue-calls.ts';
 import { intelligencePolicy } from './policy.ts';
@@ -14,10 +13,8 @@ export function intelligenceDomain(context: CoreContext): Domain<IntelligenceRou
     handlers: intelligenceRoutes(context),
     workers: [overdueCalls(context)],
     policy: intelligencePolicy(context.intelligence),
-    starting: () => announceProviders(context),
     async reloaded() {
       context.intelligence.reload();
-      await announceProviders(context);
     },
     filesOf: async function* ({ accountKey }) {
       const providers = await listProviders(context, accountKey);

@@ -132,12 +132,3 @@ export async function updateLimits(
            monthly_tokens = CASE WHEN ${limits.monthlyTokens === undefined} THEN m.monthly_tokens
                                  ELSE EXCLUDED.monthly_tokens END`.execute(db);
 }
-
-/** Keeps what assignments say of providers. @returns whether that is something new */
-export async function keepAnnounced(db: Executor, providers: string): Promise<boolean> {
-  const { rows } = await sql`
-    INSERT INTO intelligence_announced AS a (name, providers) VALUES ('providers', ${providers})
-    ON CONFLICT (name) DO UPDATE SET providers = EXCLUDED.providers WHERE a.providers <> EXCLUDED.providers
-    RETURNING name`.execute(db);
-  return rows.length > 0;
-}

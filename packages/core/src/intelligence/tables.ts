@@ -17,5 +17,6 @@ export const tables = {
   intelligence_meters: {},
   intelligence_usage: {},
   intelligence_reservations: {},
+  // Of the former version; to be dropped in the next.
   intelligence_announced: {},
 } satisfies OwnedTables;

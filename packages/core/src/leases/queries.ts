@@ -1,6 +1,8 @@
 // All SQL of work leases.
+
 import type { InstallationId, WorkLeaseId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -37,15 +39,15 @@ export async function insertLease(
     readonly installationId: InstallationId;
     readonly durationSeconds: number;
     readonly reason: string | null;
-    readonly now: Date;
+    readonly proven: ProvenTime;
     readonly expiresAt: Date;
   },
 ): Promise<void> {
-  const { id, installationId, durationSeconds, reason, now, expiresAt } = lease;
+  const { id, installationId, durationSeconds, reason, proven, expiresAt } = lease;
   await trx
     .deleteFrom('work_leases')
     .where('installation_id', '=', installationId)
-    .where('expires_at', '<=', now)
+    .where('expires_at', '<=', proven)
     .execute();
   await trx
     .insertInto('work_leases')

@@ -23,7 +23,7 @@ export async function createLease(
       installationId,
       durationSeconds: requested.durationSeconds,
       reason: requested.reason ?? null,
-      now,
+      proven: context.time.proven(),
       expiresAt,
     });
   });

@@ -1,5 +1,7 @@
 // All SQL of followers. Time is the database's, so that the clocks of replicas and commands do not matter.
+
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { notifyStatement, type SignalMap } from '../database/signals.ts';
 
@@ -46,10 +48,14 @@ export async function pendingFollowers(
   return rows.map(({ follower_id }) => follower_id);
 }
 
-/** Forgets followers that were silent for so long. */
-export async function deleteSilentFollowers(db: Executor, silentMilliseconds: number): Promise<void> {
+/** Forgets followers that were silent for so long, by PostgreSQL's clock and by core's time. */
+export async function deleteSilentFollowers(
+  db: Executor,
+  { silentMilliseconds, proven }: { readonly silentMilliseconds: number; readonly proven: ProvenTime },
+): Promise<void> {
   await sql`
-    DELETE FROM followers WHERE at < clock_timestamp() - make_interval(secs => ${silentMilliseconds / 1_000})`.execute(
+    DELETE FROM followers
+     WHERE at < least(clock_timestamp(), ${proven}::timestamptz) - make_interval(secs => ${silentMilliseconds / 1_000})`.execute(
     db,
   );
 }

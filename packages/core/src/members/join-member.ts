@@ -1,4 +1,5 @@
 // Joins a machine as a node or an Ingress: it presents the operator's single-use token and proves possession of its key.
+
 import {
   enrolmentPrefixes,
   type joinMemberBody,
@@ -10,6 +11,7 @@ import {
 } from '@platform/contract';
 import { publicKeyText, verifyText } from '@platform/link';
 import type * as z from 'zod';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { linkKeyOf } from '../credentials/master-key.ts';
@@ -41,7 +43,7 @@ export interface MemberStore<Token extends UsedToken> extends CredentialStore {
   insert(trx: Executor, member: NewMember<Token>): Promise<string | undefined>;
 }
 
-type TokenContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'masterKey'> & {
+type TokenContext = Pick<CoreContext, 'database' | 'clock' | 'time' | 'random' | 'masterKey'> & {
   readonly config: Pick<CoreContext['config'], 'origin'>;
 };
 
@@ -49,12 +51,12 @@ type TokenContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'masterK
 export async function createEnrolmentToken(
   context: TokenContext,
   kind: MemberKind,
-  insert: (token: { readonly hash: Buffer; readonly expiresAt: Date; readonly now: Date }) => Promise<void>,
+  insert: (token: { readonly hash: Buffer; readonly expiresAt: Date; readonly proven: ProvenTime }) => Promise<void>,
 ): Promise<{ readonly token: string; readonly expiresAt: Date }> {
   const now = context.clock();
   const expiresAt = new Date(now.getTime() + limits.nodeTokenSeconds.value * 1_000);
   const secret = enrolmentPrefixes[kind] + context.random(32).toString('base64url');
-  await insert({ hash: hashCredential(secret), expiresAt, now });
+  await insert({ hash: hashCredential(secret), expiresAt, proven: context.time.proven() });
   const token = writeEnrolmentToken({
     secret,
     host: new URL(context.config.origin).host,

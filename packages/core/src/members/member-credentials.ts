@@ -1,7 +1,9 @@
 // Credentials of nodes and Ingresses (`pnd_…`, `pin_…`): an hour each, renewed by a proof with the member's key. The former
 // one ends at once, so that a stolen one is worth nothing after the next renewal.
+
 import { credentialProofText, limits, type MemberKind, refuse } from '@platform/contract';
 import { readPublicKey, verifyText } from '@platform/link';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
 import type { Executor } from '../database/schema.ts';
@@ -25,7 +27,12 @@ export interface CredentialStore {
   /** No effect for a key that is no member's. */
   insertChallenge(
     db: Executor,
-    challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly expiresAt: Date; readonly now: Date },
+    challenge: {
+      readonly hash: Buffer;
+      readonly publicKey: Buffer;
+      readonly expiresAt: Date;
+      readonly proven: ProvenTime;
+    },
   ): Promise<void>;
   /** Consumes it. Returns its member, or `undefined` when it is unknown, expired, or another key's. */
   takeChallenge(
@@ -55,7 +62,12 @@ export async function challengeMember(
   const nonce = context.random(32).toString('base64url');
   const now = context.clock();
   const expiresAt = new Date(now.getTime() + limits.nodeChallengeSeconds.value * 1_000);
-  await store.insertChallenge(context.database, { hash: hashCredential(nonce), publicKey: key, expiresAt, now });
+  await store.insertChallenge(context.database, {
+    hash: hashCredential(nonce),
+    publicKey: key,
+    expiresAt,
+    proven: context.time.proven(),
+  });
   return nonce;
 }
 

@@ -11,7 +11,6 @@ import {
   nodeRefusal,
   RefusalError,
   refuse,
-  sizeText,
 } from '@platform/contract';
 import { isPlatformField, mayTravel } from '@platform/http';
 import type { Dispatcher } from 'undici';
@@ -19,7 +18,9 @@ import type { CoreContext } from '../context.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
 import { placeNow } from '../placement/face.ts';
+import { readBytes } from './bounded-body.ts';
 import { ControlSide, type ControlTarget } from './control-side.ts';
+import { Intake, TooMuchError } from './intake.ts';
 import { NodePools, UnreachedError } from './node-pools.ts';
 import { type CallRow, type ControlAddress, findCalled } from './node-queries.ts';
 
@@ -57,6 +58,9 @@ export interface BackendAnswer {
 /** A start and the Gateway's own limit for the head of an answer, and what the ways may add. */
 const HEAD_MILLISECONDS = (limits.workloadStartSeconds.value + 60 + 10) * 1_000;
 const LONGEST_REFUSAL_BYTES = 64 * 1024;
+const REFUSAL_MILLISECONDS = 5_000;
+/** Of a body that is not read: each of its bytes may have come in a piece of its own. */
+const UNREAD_BYTES = 16 * 1024;
 const LONGEST_WAIT_SECONDS = 3_600;
 
 /** Refusals of a node that its caller here gets as they are. */
@@ -74,13 +78,18 @@ const NOT_DELIVERED: ReadonlySet<string> = new Set<ErrorCode>(['not_found', 'una
 export class Backends {
   readonly #context: CoreContext;
   readonly #controlSide: ControlSide;
+  readonly #intake: Intake;
   readonly #pools = new NodePools(HEAD_MILLISECONDS);
   readonly #underWay = new Map<InstallationId, number>();
 
-  /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
-  constructor(context: CoreContext, localNodeId: () => string | null) {
+  /**
+   * @param localNodeId the node on this very machine, whose loopback addresses mean something here
+   * @param intake what this process holds of answers of nodes. Default: one of its own
+   */
+  constructor(context: CoreContext, localNodeId: () => string | null, intake = new Intake()) {
     this.#context = context;
     this.#controlSide = new ControlSide(context, localNodeId);
+    this.#intake = intake;
   }
 
   /**
@@ -100,18 +109,20 @@ export class Backends {
       checkHead(request);
       end = this.#begin(id);
       signal.throwIfAborted();
-      const target = await this.#controlSide.target(id, await this.#address(id));
+      const address = await this.#address(id);
+      const target = await this.#controlSide.target(id, address);
       const response = await this.#send(id, target, request);
       // A body that breaks off unread must not end the process.
       response.body.on('error', () => undefined).once('close', end);
-      if (response.headers[ANSWERED_BY] !== 'workload') throw await this.#refusal(id, response);
+      const read = (limit: number) => this.#read(address.node_id, response.body, limit);
+      if (response.headers[ANSWERED_BY] !== 'workload') throw await this.#refusal(id, response, read);
       return {
         status: response.statusCode,
         headers: withoutOurs(response.headers),
         body: response.body,
         read: async (limit) => {
           try {
-            return await readWhole(response.body, limit);
+            return await read(limit);
           } catch (error) {
             throw this.#failure(id, error, signal);
           }
@@ -154,6 +165,7 @@ export class Backends {
       headers: { ...headers, authorization: `Bearer ${credential}` },
       body: body ?? null,
       signal: AbortSignal.any([signal, this.#context.stopping]),
+      highWaterMark: UNREAD_BYTES,
     });
   }
 
@@ -170,14 +182,37 @@ export class Backends {
   }
 
   /** The node's refusal as the caller gets it. */
-  async #refusal(id: InstallationId, { statusCode, headers, body }: Dispatcher.ResponseData): Promise<Error> {
-    const { code, detail } = problemIn((await readWhole(body, LONGEST_REFUSAL_BYTES)).toString('utf8'));
+  async #refusal(
+    id: InstallationId,
+    { statusCode, headers, body }: Dispatcher.ResponseData,
+    read: (limit: number) => Promise<Buffer>,
+  ): Promise<Error> {
+    // Its words are there at once, or it is no node of ours.
+    const late = setTimeout(() => body.destroy(), REFUSAL_MILLISECONDS);
+    const bytes = await read(LONGEST_REFUSAL_BYTES).finally(() => clearTimeout(late));
+    const { code, detail } = problemIn(bytes.toString('utf8'));
     const seconds = Number(headers['retry-after']);
     const more = seconds > 0 ? { retryAfter: Math.min(seconds, LONGEST_WAIT_SECONDS) } : {};
     const passed = PASSED.find((one) => one === code);
     if (passed !== undefined) return refuse(passed, detail, more);
     const unavailable = this.#controlSide.unavailable(id, `it refused a call with ${statusCode} ${code}`);
     return NOT_DELIVERED.has(code) ? unavailable : refuse('upstream_failed');
+  }
+
+  /** A whole body. @throws RefusalError `upstream_failed` for one that is longer, or for which there is no room */
+  async #read(nodeId: string, body: Readable, limit: number): Promise<Buffer> {
+    try {
+      const holding = this.#intake.begin(nodeId, (error) => body.destroy(error));
+      try {
+        return await readBytes(body, { limit, holding });
+      } finally {
+        holding.end();
+      }
+    } catch (error) {
+      if (!(error instanceof TooMuchError)) throw error;
+      body.destroy();
+      throw refuse('upstream_failed', `The answer of the backend was not read: ${error.message}.`);
+    }
   }
 
   /** What was thrown on the way as the caller gets it. */
@@ -219,17 +254,6 @@ const OURS: ReadonlySet<string> = new Set([
 
 function withoutOurs(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OURS.has(name)));
-}
-
-async function readWhole(body: Readable, limit: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of body) {
-    parts.push(part);
-    size += parts.at(-1)?.length ?? 0;
-    if (size > limit) throw refuse('upstream_failed', `The answer of the backend has more than ${sizeText(limit)}.`);
-  }
-  return Buffer.concat(parts);
 }
 
 function problemIn(text: string): { readonly code: string; readonly detail?: string } {

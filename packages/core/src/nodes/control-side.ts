@@ -1,6 +1,8 @@
 // Where the control side of a node is reached and with what; refuses nodes that cannot be asked from this machine.
 import { type InstallationId, refuse } from '@platform/contract';
+import { lookupElsewhere } from '@platform/http';
 import { isIrohAddress, type LinkTarget, linkCertificate } from '@platform/link';
+import { isOneMachine, notElsewhereReason } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { linkKeyOf, unseal } from '../credentials/master-key.ts';
 import type { Executor } from '../database/schema.ts';
@@ -39,7 +41,7 @@ export interface ControlTarget {
   readonly link: NodeLink | null;
 }
 
-export interface NodeLink extends Pick<LinkTarget, 'certificate' | 'iroh'> {
+export interface NodeLink extends Pick<LinkTarget, 'certificate' | 'iroh' | 'lookup'> {
   readonly key: Buffer;
 }
 
@@ -75,7 +77,12 @@ export class ControlSide {
     if (key !== null && url.startsWith('https:')) {
       // Nodes require core's certificate here.
       this.#certificate ??= linkCertificate(linkKeyOf(masterKey));
-      return { origin, base, credential, link: { key, certificate: await this.#certificate } };
+      const certificate = await this.#certificate;
+      const isElsewhere = address.node_id !== this.#localNodeId() && !isOneMachine(this.#context);
+      const reason = isElsewhere ? notElsewhereReason(new URL(url).hostname, 'parts', this.#context) : null;
+      if (reason !== null) throw this.unavailable(id, `its address ${reason}`);
+      const lookup = isElsewhere ? lookupElsewhere : undefined;
+      return { origin, base, credential, link: { key, certificate, lookup } };
     }
     // That node does not listen on this machine's loopback interface, and another process there must not get its
     // credential.

@@ -1,6 +1,7 @@
 // What the rest of core may use of nodes.
 export { Backends } from './call-backend.ts';
 export { opensControlCredentials } from './control-side.ts';
+export { Intake } from './intake.ts';
 export { createNodeToken } from './join-node.ts';
 export { listenForNodes } from './listen-for-nodes.ts';
 export { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './local-node.ts';

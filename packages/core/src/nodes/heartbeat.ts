@@ -26,7 +26,8 @@ export async function takeHeartbeat(context: CoreContext, nodeId: string, report
       lostAfterMilliseconds,
       diskFull: report.diskFull === true,
     });
-    if (heartbeat !== undefined) await takeReport(trx, nodeId, { report, now: context.clock() });
+    if (heartbeat !== undefined)
+      await takeReport(trx, nodeId, { report, now: context.clock(), proven: context.time.proven() });
     if (heartbeat?.returned === true) await assignmentsChanged(trx, null);
     return heartbeat;
   });

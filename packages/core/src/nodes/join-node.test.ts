@@ -183,3 +183,28 @@ test('a data folder from before nodes had keys keeps its node, and with it what 
   assert.equal(again.localNode.nodeId, nodeId);
   await own.close();
 });
+
+test('a machine whose key was lost is not replaced by a new node, and goes on as the one that it was', async () => {
+  const own = await startConstellation();
+  const machine = (more: object) => ({
+    publicKey: newNodeKey().publicKey,
+    name: 'local',
+    inherits: true,
+    leased: true,
+    runtime: true,
+    lostKey: 'refuse' as const,
+    ...more,
+  });
+  const refused = { code: 'node_key_missing', message: /the node local/ };
+  const { nodeId } = own.core.localNode;
+  await assert.rejects(own.replica({ localNode: machine({}) }), refused);
+  await assert.rejects(own.replica({ localNode: machine({ name: 'renamed', leased: false }) }), refused);
+  const other = await own.replica({ localNode: machine({ name: 'another-machine' }) });
+  assert.notEqual(other.localNode.nodeId, nodeId);
+  const adopting = machine({ lostKey: 'adopt' });
+  assert.equal((await own.replica({ localNode: adopting })).localNode.nodeId, nodeId);
+  assert.equal((await own.replica({ localNode: { ...adopting, lostKey: 'refuse' } })).localNode.nodeId, nodeId);
+  const fresh = await own.replica({ localNode: machine({ lostKey: 'new' }) });
+  assert.ok(![nodeId, other.localNode.nodeId].includes(fresh.localNode.nodeId));
+  await own.close();
+});

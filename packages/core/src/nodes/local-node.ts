@@ -1,11 +1,21 @@
 // The node on this machine: the Runtime that starts and stops together with this core. Its identity is a key in the data
 // folder, so that every machine has its own, however many replicas of core share a database.
 import { randomBytes } from 'node:crypto';
+import { StartError } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
+import type { Executor } from '../database/schema.ts';
 import { freshCredential } from '../members/member-credentials.ts';
 import { nodeMembers } from './node-member.ts';
-import { adoptKeylessNode, findNodeByKey, insertNode, leaveLocalNode, updateLeased } from './node-queries.ts';
+import {
+  adoptKeylessNode,
+  findLocalNode,
+  findNodeByKey,
+  insertNode,
+  leaveLocalNode,
+  replaceKey,
+  updateLeased,
+} from './node-queries.ts';
 
 /** What core is given of its machine as a node. */
 export interface LocalNodeOptions {
@@ -15,6 +25,11 @@ export interface LocalNodeOptions {
   readonly name: string;
   /** The data folder was there before nodes had keys: the node of that time is this one. */
   readonly inherits: boolean;
+  /**
+   * What to do where the database knows this machine under another key: refuse to start, take it for a new node, or give the
+   * node this key. Default: take it for a new one.
+   */
+  readonly lostKey?: 'refuse' | 'new' | 'adopt';
   /** Other replicas of core may take this node for lost. */
   readonly leased: boolean;
 }
@@ -34,10 +49,11 @@ export async function ensureLocalNode(context: CoreContext, options: LocalNodeOp
     const known =
       (await findNodeByKey(trx, options.publicKey)) ??
       (options.inherits ? await adoptKeylessNode(trx, options.publicKey) : undefined);
-    if (known !== undefined) {
-      await updateLeased(trx, known, options.leased);
-      await nodeMembers(context).replaceCredential(trx, known, credential);
-      return known;
+    const own = known ?? (await underAnotherKey(trx, options));
+    if (own !== undefined) {
+      await updateLeased(trx, own, options.leased);
+      await nodeMembers(context).replaceCredential(trx, own, credential);
+      return own;
     }
     const id = newId('node', context);
     const node = {
@@ -54,6 +70,29 @@ export async function ensureLocalNode(context: CoreContext, options: LocalNodeOp
     throw new Error(`no name is left for the node ${options.name}`);
   });
   return { nodeId, nodeCredential: credential.credential, expiresAt: credential.expiresAt };
+}
+
+/**
+ * The node that this machine was before its key was lost, which has this one from now on; `undefined` for a new node.
+ *
+ * @throws StartError `node_key_missing`
+ */
+async function underAnotherKey(
+  trx: Executor,
+  { name, publicKey, leased, lostKey = 'new' }: LocalNodeOptions,
+): Promise<string | undefined> {
+  if (lostKey === 'new') return undefined;
+  // A database of its own has one machine with core, whatever its name is now.
+  const former = await findLocalNode(trx, leased ? name : null);
+  if (former === undefined) return undefined;
+  if (lostKey === 'adopt') {
+    await replaceKey(trx, former.id, publicKey);
+    return former.id;
+  }
+  throw new StartError(
+    'node_key_missing',
+    `The database knows this machine as the node ${former.name}, whose key is not in the data folder. Restore node/node.key from a backup. If the key is lost and the volumes are here, give the node a new key: ./platform start --adopt. To run as a new node without them: ./platform start --new`,
+  );
 }
 
 /** Core runs without a Runtime on this machine: what it ran before is taken for lost in time. */

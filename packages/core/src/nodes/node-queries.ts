@@ -1,7 +1,9 @@
 // All SQL of a node's identity: its key, its credential, its heartbeat, its joining, and its addresses.
+
 import { type InstallationId, type NodeMachine, refuse } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { unreviewedBackendText } from '../grants/granted-backend.ts';
 import type { IssuedCredential } from '../members/member-credentials.ts';
@@ -87,6 +89,20 @@ export async function adoptKeylessNode(db: Executor, publicKey: Buffer): Promise
   return row?.id;
 }
 
+/** The local node that was seen last. @param name `null` for one of any name */
+export async function findLocalNode(
+  db: Executor,
+  name: string | null,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  const local = db.selectFrom('nodes').select(['id', 'name']).where('local', '=', true);
+  const named = name === null ? local : local.where('name', '=', name);
+  return named.orderBy('seen_at', (order) => order.desc().nullsLast()).executeTakeFirst();
+}
+
+export async function replaceKey(db: Executor, nodeId: string, publicKey: Buffer): Promise<void> {
+  await db.updateTable('nodes').set({ public_key: publicKey }).where('id', '=', nodeId).execute();
+}
+
 /** Makes a node local, and sets whether it holds a lease. */
 export async function updateLeased(db: Executor, nodeId: string, leased: boolean): Promise<void> {
   await db.updateTable('nodes').set({ local: true, leased }).where('id', '=', nodeId).execute();
@@ -138,9 +154,14 @@ export async function countHeartbeat(
 /** Stores an enrolment token by its hash, and deletes expired ones. */
 export async function insertToken(
   db: Executor,
-  token: { readonly hash: Buffer; readonly labels: readonly string[]; readonly expiresAt: Date; readonly now: Date },
+  token: {
+    readonly hash: Buffer;
+    readonly labels: readonly string[];
+    readonly expiresAt: Date;
+    readonly proven: ProvenTime;
+  },
 ): Promise<void> {
-  await db.deleteFrom('node_tokens').where('expires_at', '<=', token.now).execute();
+  await db.deleteFrom('node_tokens').where('expires_at', '<=', token.proven).execute();
   await db
     .insertInto('node_tokens')
     .values({ token_hash: token.hash, labels: [...token.labels], expires_at: token.expiresAt })
@@ -167,9 +188,14 @@ export async function useToken(
 /** Stores a challenge for the node with this key and deletes expired ones; no effect for an unknown key. */
 export async function insertChallenge(
   db: Executor,
-  challenge: { readonly hash: Buffer; readonly publicKey: Buffer; readonly expiresAt: Date; readonly now: Date },
+  challenge: {
+    readonly hash: Buffer;
+    readonly publicKey: Buffer;
+    readonly expiresAt: Date;
+    readonly proven: ProvenTime;
+  },
 ): Promise<void> {
-  await db.deleteFrom('node_challenges').where('expires_at', '<=', challenge.now).execute();
+  await db.deleteFrom('node_challenges').where('expires_at', '<=', challenge.proven).execute();
   await sql`
     INSERT INTO node_challenges (nonce_hash, node_id, expires_at)
     SELECT ${challenge.hash}, id, ${challenge.expiresAt} FROM nodes WHERE public_key = ${challenge.publicKey}`.execute(

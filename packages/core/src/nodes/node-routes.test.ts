@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { type Assignments, assignments, type InstallationStatus } from '@platform/contract';
+import { irohAddressText } from '@platform/link';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
@@ -17,10 +18,12 @@ import {
   publish,
   startedCredential,
 } from '../../test-support/apps.ts';
-import { joinTestNode } from '../../test-support/joined-node.ts';
+import { joinTestNode, testMachine } from '../../test-support/joined-node.ts';
 import { controlCredential, register } from '../../test-support/node-double.ts';
+import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
 import { Nodes } from './nodes.ts';
+import { registerNode } from './register-node.ts';
 
 let platform: Constellation;
 let account: TestAccount;
@@ -316,6 +319,37 @@ test('a node on another machine is reached over its key only; core never calls i
   await register(platform, 'http://127.0.0.1:9/control');
   await assert.rejects(others.status(id), /workload_unavailable/);
   assert.match(JSON.stringify(platform.log.slice(before), errorText), /machine of another core only/);
+});
+
+test('where nodes are on other machines, none registers an address that means whichever machine uses it', async () => {
+  const { id, key } = await joinTestNode(platform, 'elsewhere');
+  const { context } = platform.core;
+  const wide: CoreContext = Object.assign(Object.create(context), {
+    linkListen: { host: '0.0.0.0', port: 8790 },
+    config: { ...context.config, origin: 'https://cloud.example' },
+  });
+  const good = {
+    controlUrl: 'https://10.3.0.9:8790/control',
+    controlCredential,
+    inboundOrigin: 'https://elsewhere.example',
+    publicSide: { url: 'https://[fd12::9]:8791', credential: `pni_${'a'.repeat(43)}` },
+    machine: testMachine,
+  };
+  await registerNode(wide, id, good);
+  const over = (more: object) => irohAddressText({ key: key.publicKey, service: 'control', ...more });
+  for (const change of [
+    { controlUrl: 'https://127.0.0.1:5432/control' },
+    { controlUrl: 'https://[::1]:5432/control' },
+    { controlUrl: 'https://[::ffff:7f00:1]:5432/control' },
+    { controlUrl: 'https://169.254.169.254/control' },
+    { controlUrl: 'https://localhost:5432/control' },
+    { controlUrl: over({ direct: ['127.0.0.1:53'] }) },
+    { controlUrl: over({ relay: 'http://169.254.169.254/' }) },
+    { inboundOrigin: 'http://127.0.0.1:631' },
+    { inboundOrigin: 'https://printer.localhost' },
+    { publicSide: { ...good.publicSide, url: 'https://0.0.0.0:8791' } },
+  ])
+    await assert.rejects(registerNode(wide, id, { ...good, ...change }), /invalid_request/, JSON.stringify(change));
 });
 
 function errorText(_key: string, value: unknown): unknown {

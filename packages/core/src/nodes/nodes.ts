@@ -3,6 +3,7 @@ import {
   type InstallationDetail,
   type InstallationId,
   installationDetail,
+  KiB,
   limits,
   type NodeLogPiece,
   type NodeLogs,
@@ -12,12 +13,13 @@ import {
   RefusalError,
   refuse,
 } from '@platform/contract';
-import { fetchOverLink } from '@platform/link';
+import { fetchOverLink, type Pace } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
 import { isWaiting } from '../placement/face.ts';
 import { readBounded, readLines } from './bounded-body.ts';
 import { ControlSide } from './control-side.ts';
+import { type Holding, Intake } from './intake.ts';
 import { boundToLost } from './lose-node.ts';
 import { addressOfNode, type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
 
@@ -25,7 +27,18 @@ interface ControlCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below `/installations/<id>`, e.g. `/start`. */
   readonly path: string;
+  /** From the request to the last byte of the answer. */
   readonly timeoutMilliseconds: number;
+  /** Of the answer. Default: as long as a status may be. */
+  readonly longestBytes?: number;
+}
+
+/** A read of an answer that is counted, and ends when there is no room for it. */
+interface Reading {
+  readonly holding: Holding;
+  /** Of the caller, the end of core and the want of room together. */
+  readonly over: AbortSignal;
+  readonly pace: Pace;
 }
 
 /** A start answers when the workload does, or when the node gives up waiting for it. */
@@ -38,8 +51,10 @@ const SILENCE_MILLISECONDS = 45_000;
 const RELEASE_MILLISECONDS = 12_000;
 /** The longest that core waits for the end of a removed app. */
 const FORGET_MILLISECONDS = 2_000;
-/** All kept log lines at their longest, each byte escaped as JSON at worst. */
-const LONGEST_ANSWER_BYTES = 32 * 1024 * 1024;
+/** All that a node says of one backend, each character at its longest. */
+const LONGEST_STATUS_BYTES = 256 * KiB;
+/** What a line of a log stream counts, besides its bytes, as read from its node: it is parsed and passed on by itself. */
+const COST_OF_LINE = 4 * KiB;
 
 /**
  * Every method throws RefusalError `workload_unavailable` when the node cannot be reached, does not know the
@@ -48,11 +63,16 @@ const LONGEST_ANSWER_BYTES = 32 * 1024 * 1024;
 export class Nodes {
   readonly #context: CoreContext;
   readonly #controlSide: ControlSide;
+  readonly #intake: Intake;
 
-  /** @param localNodeId the node on this very machine, whose loopback addresses mean something here */
-  constructor(context: CoreContext, localNodeId: () => string | null) {
+  /**
+   * @param localNodeId the node on this very machine, whose loopback addresses mean something here
+   * @param intake what this process holds of answers of nodes. Default: one of its own
+   */
+  constructor(context: CoreContext, localNodeId: () => string | null, intake = new Intake()) {
     this.#context = context;
     this.#controlSide = new ControlSide(context, localNodeId);
+    this.#intake = intake;
   }
 
   /** Starts the workload if it does not run, and waits until it answers or failed. */
@@ -78,7 +98,12 @@ export class Nodes {
   ): Promise<NodeLogs> {
     const query = new URLSearchParams({ limit: String(page.limit) });
     if (page.before !== undefined) query.set('before', page.before);
-    const call = { method: 'GET', path: `/logs?${query}`, timeoutMilliseconds: ASK_MILLISECONDS } as const;
+    const call = {
+      method: 'GET',
+      path: `/logs?${query}`,
+      timeoutMilliseconds: ASK_MILLISECONDS,
+      longestBytes: limits.nodeAnswer.value,
+    } as const;
     return this.#parse(id, nodeLogs, await this.#call(id, call));
   }
 
@@ -92,32 +117,56 @@ export class Nodes {
     signal: AbortSignal,
   ): Promise<AsyncGenerator<NodeLogPiece, void, undefined>> {
     const query = 'after' in start ? `after=${start.after}` : `newest=${start.newest}`;
-    const silence = new AbortController();
-    const timer = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS);
-    const over = AbortSignal.any([this.#context.stopping, signal, silence.signal]);
-    over.addEventListener('abort', () => clearTimeout(timer));
-    const response = await this.#open(id, { method: 'GET', path: `/logs/stream?${query}` }, over);
-    if (response.status === 200) return this.#pieces(id, response, timer, over);
-    silence.abort();
-    throw this.#unavailable(id, `it answered ${response.status}`);
+    const address = await this.#address(id);
+    const silence = new Silence(SILENCE_MILLISECONDS);
+    const reading = this.#begin(id, address, AbortSignal.any([signal, silence.over]));
+    // Also if nobody ever asks for its first piece.
+    reading.over.addEventListener('abort', () => {
+      silence.end();
+      reading.holding.end();
+    });
+    try {
+      silence.listen();
+      const response = await this.#fetch(id, address, { method: 'GET', path: `/logs/stream?${query}` }, reading);
+      if (response.status === 200) return this.#pieces(id, response, { ...reading, silence, left: signal });
+      throw this.#unavailable(id, `it answered ${response.status}`);
+    } catch (error) {
+      silence.end();
+      reading.holding.end();
+      throw error;
+    }
   }
 
   async *#pieces(
     id: InstallationId,
-    response: Response,
-    timer: NodeJS.Timeout,
-    over: AbortSignal,
+    { body }: Response,
+    {
+      holding,
+      over,
+      pace,
+      silence,
+      left,
+    }: Reading & {
+      readonly silence: Silence;
+      /** By the caller. */
+      readonly left: AbortSignal;
+    },
   ): AsyncGenerator<NodeLogPiece, void, undefined> {
     try {
-      for await (const line of readLines(response, LONGEST_ANSWER_BYTES)) {
-        timer.refresh();
-        if (line !== '') yield this.#parse(id, nodeLogPiece, line);
+      const bounds = { limit: limits.nodeAnswer.value, holding };
+      for await (const line of readLines(body, bounds, () => silence.listen())) {
+        // However slow the consumer is, the node is not silent meanwhile.
+        silence.rest();
+        await pace(COST_OF_LINE);
+        over.throwIfAborted();
+        yield this.#parse(id, nodeLogPiece, line);
       }
     } catch (error) {
-      if (over.aborted) return;
+      if (left.aborted || this.#context.stopping.aborted) return;
       throw error instanceof RefusalError ? error : this.#unavailable(id, 'its log stream broke', error);
     } finally {
-      clearTimeout(timer);
+      silence.end();
+      holding.end();
     }
   }
 
@@ -157,37 +206,49 @@ export class Nodes {
 
   /** The text of a successful answer. */
   async #text(id: InstallationId, address: ControlAddress, call: ControlCall): Promise<string> {
-    const signal = AbortSignal.any([this.#context.stopping, AbortSignal.timeout(call.timeoutMilliseconds)]);
-    const response = await this.#fetch(id, address, call, signal);
-    const answer = {
-      status: response.status,
-      text: await readBounded(response, LONGEST_ANSWER_BYTES).catch((error: unknown) => {
+    const reading = this.#begin(id, address, AbortSignal.timeout(call.timeoutMilliseconds));
+    try {
+      const { status, body } = await this.#fetch(id, address, call, reading);
+      const bounds = { limit: call.longestBytes ?? LONGEST_STATUS_BYTES, holding: reading.holding };
+      const text = await readBounded(body, bounds).catch((error: unknown) => {
         throw this.#unavailable(id, 'its answer broke', error);
-      }),
-    };
+      });
+      return this.#success(id, { status, text });
+    } finally {
+      reading.holding.end();
+    }
+  }
+
+  #success(id: InstallationId, answer: { readonly status: number; readonly text: string }): string {
     if (answer.status >= 200 && answer.status < 300) return answer.text;
     const detail = refusalDetail(parseJson(answer.text));
     if (detail !== null) throw refuse('workload_unavailable', detail);
     throw this.#unavailable(id, `it answered ${answer.status}`);
   }
 
-  /** The answer as soon as its head is there. */
-  async #open(id: InstallationId, call: Pick<ControlCall, 'method' | 'path'>, signal: AbortSignal): Promise<Response> {
-    return this.#fetch(id, await this.#address(id), call, signal);
+  /** Counts what is read of this node from now on. */
+  #begin(id: InstallationId, { node_id: nodeId }: ControlAddress, signal: AbortSignal): Reading {
+    const crowded = new AbortController();
+    try {
+      const holding = this.#intake.begin(nodeId, (error) => crowded.abort(error));
+      const over = AbortSignal.any([this.#context.stopping, signal, crowded.signal]);
+      return { holding, over, pace: this.#intake.pace(nodeId) };
+    } catch (error) {
+      throw this.#unavailable(id, 'it has too much under way', error);
+    }
   }
 
   async #fetch(
     id: InstallationId,
     address: ControlAddress,
     { method, path }: Pick<ControlCall, 'method' | 'path'>,
-    signal: AbortSignal,
+    { over: signal, pace }: Pick<Reading, 'over' | 'pace'>,
   ): Promise<Response> {
     const { origin, base, credential, link } = await this.#controlSide.target(id, address);
     const whole = `${base}/installations/${id}${path}`;
     const headers = { authorization: `Bearer ${credential}` };
     try {
-      if (link === null) return await fetch(`${origin}${whole}`, { method, headers, redirect: 'error', signal });
-      return await fetchOverLink({ address: origin, path: whole }, { ...link, method, headers, signal });
+      return await fetchOverLink({ address: origin, path: whole }, { ...link, method, headers, signal, pace });
     } catch (error) {
       throw this.#unavailable(id, 'it could not be reached', error);
     }
@@ -209,6 +270,39 @@ export class Nodes {
 
   #unavailable(installationId: InstallationId, why: string, cause?: unknown): Error {
     return this.#controlSide.unavailable(installationId, why, cause);
+  }
+}
+
+/** How long a node that sends a stream may say nothing. */
+class Silence {
+  readonly #longest: number;
+  readonly #over = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(longestMilliseconds: number) {
+    this.#longest = longestMilliseconds;
+  }
+
+  /** Aborted when it lasted too long. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** From now on it is waited for the node. */
+  listen(): void {
+    clearTimeout(this.#timer);
+    if (!this.#over.signal.aborted) this.#timer = setTimeout(() => this.#over.abort(), this.#longest);
+  }
+
+  /** From now on nobody waits for the node. */
+  rest(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The stream is over: what still reads of it stops. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#over.abort();
   }
 }
 

@@ -1,8 +1,8 @@
 // The addresses that a node reports are its own: none of the platform's, and none of another node.
 import { type RefusalError, refuse } from '@platform/contract';
-import { isIrohAddress } from '@platform/link';
+import { isIrohAddress, readIrohAddress } from '@platform/link';
 import type { Kysely } from 'kysely';
-import { foreignOriginReason } from '../config/node-origin.ts';
+import { foreignOriginReason, notElsewhereReason } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
@@ -23,14 +23,30 @@ const MEMBERS = [
   ['publicUrl', 'PLATFORM_NODE_PUBLIC'],
 ] as const;
 
-/** @throws RefusalError `invalid_request` when an address is one of the platform's own */
-export function refusePlatformAddresses(places: Places, addresses: ReportedAddresses): void {
+/**
+ * @throws RefusalError `invalid_request` when an address is one of the platform's own, or that of a node on another machine
+ *   means whichever machine uses it
+ */
+export function refuseForeignAddresses(places: Places, where: 'local' | 'remote', addresses: ReportedAddresses): void {
   for (const [member, variable] of MEMBERS) {
     const address = addresses[member];
+    if (address == null) continue;
     // An iroh address names a key, and no host.
-    const reason = address == null || isIrohAddress(address) ? null : foreignOriginReason(address, places);
+    const foreign = isIrohAddress(address) ? null : foreignOriginReason(address, places);
+    const hosts = where === 'local' ? [] : hostsOf(address);
+    const from = member === 'inboundOrigin' ? 'browsers' : 'parts';
+    const wrong = hosts.map((host) => notElsewhereReason(host, from, places)).find((one) => one !== null);
+    const reason = foreign ?? wrong ?? null;
     if (reason !== null) throw refused(member, `The address ${address} ${reason}. Set ${variable} to another.`);
   }
+}
+
+function hostsOf(address: string): string[] {
+  if (!isIrohAddress(address)) return [new URL(address).hostname];
+  const { direct = [], relay = null } = readIrohAddress(address) ?? {};
+  return [...direct.map((place) => `http://${place}`), ...(relay === null ? [] : [relay])].map(
+    (place) => new URL(place).hostname,
+  );
 }
 
 /**

@@ -10,7 +10,7 @@ import { assignmentsChanged, lockPlacement, placedInstallations } from '../place
 import { keepPublicSide, servesPublic } from '../topology/face.ts';
 import { CONTROL_PURPOSE, CONTROL_SERVICE } from './control-side.ts';
 import { registeringNode, updateNode } from './node-queries.ts';
-import { refuseOriginOfOthers, refusePlatformAddresses, withdrawOrigin } from './own-addresses.ts';
+import { refuseForeignAddresses, refuseOriginOfOthers, withdrawOrigin } from './own-addresses.ts';
 
 type Registration = z.output<typeof registerNodeBody>;
 
@@ -21,7 +21,7 @@ type Registration = z.output<typeof registerNodeBody>;
  * more, either, if the node had it before.
  *
  * @throws RefusalError `invalid_request` for a control address that is not the node's, an inbound origin that is none,
- *   or an address of the platform itself or of another node
+ *   or an address of the platform itself, of another node, or of whichever machine uses it
  */
 export async function registerNode(context: CoreContext, nodeId: string, registration: Registration): Promise<void> {
   try {
@@ -56,7 +56,7 @@ async function register(context: CoreContext, nodeId: string, registration: Regi
     const key = node.publicKey;
     const controlUrl = checkControlUrl(registration.controlUrl, { where, key });
     const publicSide = checkPublicSide(registration.publicSide, { where, key });
-    refusePlatformAddresses(context, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
+    refuseForeignAddresses(context, where, { controlUrl, inboundOrigin, publicUrl: publicSide?.url });
     if (inboundOrigin !== null) await refuseOriginOfOthers(trx, { id: nodeId, where, log: context.log }, inboundOrigin);
     const values = { controlUrl, controlCredential, inboundOrigin, machine, asksCapabilities, seenAt };
     const former = await updateNode(trx, nodeId, values);

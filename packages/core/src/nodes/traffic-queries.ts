@@ -1,6 +1,8 @@
 // All SQL of what nodes report of their load and traffic.
+
 import type { NodeHeartbeat, TrafficTotals } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { BEHIND_NAT } from '../topology/face.ts';
 
@@ -46,8 +48,8 @@ export async function addToHour(db: Executor, hour: Date, { outbound, inbound }:
   return rows[0]?.first === true;
 }
 
-/** Deletes the traffic of all hours before this one. */
-export async function removeHoursBefore(db: Executor, hour: Date): Promise<void> {
+/** Deletes the traffic of all hours that began before this time. */
+export async function removeHoursBefore(db: Executor, hour: ProvenTime): Promise<void> {
   await db.deleteFrom('traffic_hours').where('hour', '<', hour).execute();
 }
 

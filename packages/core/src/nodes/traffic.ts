@@ -1,8 +1,10 @@
 // Stores what nodes report with their heartbeats for the operator's inventory: their current load, and the traffic of
 // their Gateways by the hour. Reports hold totals and core adds the differences, so the next one makes up for a lost
 // one.
+
 import type { NodeHeartbeat } from '@platform/contract';
 import type { Kysely } from 'kysely';
+import { earlier, type ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { addToHour, keepReport, removeHoursBefore } from './traffic-queries.ts';
 
@@ -18,7 +20,7 @@ type Tallies = NonNullable<NodeHeartbeat['traffic']>;
 export async function takeReport(
   trx: Kysely<DatabaseSchema>,
   nodeId: string,
-  { report, now }: { readonly report: NodeHeartbeat; readonly now: Date },
+  { report, now, proven }: { readonly report: NodeHeartbeat; readonly now: Date; readonly proven: ProvenTime },
 ): Promise<void> {
   if (report.load === undefined && report.traffic === undefined) return;
   const former = await keepReport(trx, nodeId, report);
@@ -29,7 +31,7 @@ export async function takeReport(
   if ([outbound, inbound].every((way) => Object.values(way).every((value) => value === 0))) return;
   const hour = hourOf(now);
   if (await addToHour(trx, hour, { outbound, inbound }))
-    await removeHoursBefore(trx, new Date(hour.getTime() - HOURS_KEPT * HOUR));
+    await removeHoursBefore(trx, earlier(proven, HOURS_KEPT * HOUR));
 }
 
 function growth(now: Tallies, former: Tallies | null, way: 'outbound' | 'inbound'): Tallies['outbound'] {

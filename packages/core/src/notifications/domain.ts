@@ -6,6 +6,7 @@ import { notificationEmissions } from './emissions.ts';
 import { type EventRoute, eventRoutes } from './events.ts';
 import { notificationRetention } from './retention.ts';
 import { type NotificationRoute, notificationRoutes } from './routes.ts';
+import { publishingNotices, queueNotice } from './security-notices.ts';
 import { type NotificationSettingsRoute, notificationSettingsRoutes } from './settings-routes.ts';
 
 export function notificationDomain(
@@ -19,6 +20,8 @@ export function notificationDomain(
     },
     emits: notificationEmissions(context),
     workers: [notificationRetention(context)],
+    jobs: [publishingNotices(context)],
+    securityEvent: (trx, by, event) => queueNotice(context, trx, by, event),
     filesOf: ({ accountKey }) => notificationFiles(context, accountKey),
     gauges: [{ name: 'platform_core_live_streams', read: () => context.streams.size }],
   };

@@ -11,7 +11,10 @@ type Database = Kysely<DatabaseSchema>;
 export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
 export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at'>;
 
-/** The records of an account that a caller may see: the shell all of them, an app those on topics it may read. */
+/**
+ * The records of an account that a caller may see: the shell all of them, an app those of apps on topics it may read. Those of
+ * the platform itself are for the person, and no app hides them by marking them read.
+ */
 export interface Visibility {
   readonly accountKey: string;
   /** Patterns of the grant `notifications.read`; `null` for everything. */
@@ -21,7 +24,7 @@ export interface Visibility {
 /** The records that a caller may see. */
 function selectVisible(database: Database, { accountKey, topics }: Visibility) {
   const own = database.selectFrom('notifications').where('account_key', '=', accountKey);
-  return topics === null ? own : own.where(matchesTopic(topics));
+  return topics === null ? own : own.where('installation_id', 'is not', null).where(matchesTopic(topics));
 }
 
 /** The rule of `matchesResource` in SQL. */
@@ -145,8 +148,8 @@ export async function listNotifications(
 const LIST_AFTER = `
 SELECT * FROM notifications
  WHERE account_key = $1 AND sequence > $2
-   AND ($3::boolean OR topic = ANY($4::text[])
-        OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(topic, prefix)))
+   AND ($3::boolean OR installation_id IS NOT NULL AND (topic = ANY($4::text[])
+        OR EXISTS (SELECT FROM unnest($5::text[]) AS prefix WHERE starts_with(topic, prefix))))
  ORDER BY sequence LIMIT $6`;
 
 /** Visible records after a sequence, oldest first. Prepared, since every live stream runs it at every signal. */

@@ -85,6 +85,44 @@ test('every account keeps its newest records, and no more than the operator allo
   assert.deepEqual(await one.titles(), { newer: KEPT });
 });
 
+test('an app that floods the inbox pushes out its own records, not those of others or of the platform', async () => {
+  const { pool } = world.core.context;
+  const account = await registerAccount(world, 'flooded');
+  const install = async (appId: string) => (await installTestApp(world, account, appId, [])).installationId;
+  const [quiet, busy, flooding] = [
+    await install('quiet-app'),
+    await install('busy-app'),
+    await install('flooding-app'),
+  ];
+  const publish = async (installationId: string | null, appId: string, count: number) => {
+    await pool.query(
+      `INSERT INTO notifications
+         (id, account_key, installation_id, app_id, topic, title, body, priority, delivery, created_at)
+       SELECT 'ntf-' || gen_random_uuid(), a.key, $2, $3, 'news', 'of ' || $3 || ' ' || number, '', 'low', 'inbox', $5
+         FROM account_states a, generate_series(1, $4::int) AS number WHERE a.name = $1`,
+      ['flooded', installationId, appId, count, new Date(now)],
+    );
+  };
+  // What is to be kept is the oldest.
+  await publish(null, 'platform', 3);
+  await publish(quiet, 'quiet-app', 700);
+  await publish(busy, 'busy-app', 1_000);
+  await publish(flooding, 'flooding-app', 4_000);
+  await sweep();
+  const { rows } = await pool.query(
+    `SELECT app_id AS app, count(*)::int AS n, max(title) FILTER (WHERE title = 'of flooding-app 4000') IS NOT NULL AS newest
+       FROM notifications n JOIN account_states a ON a.key = n.account_key WHERE a.name = 'flooded'
+      GROUP BY app_id ORDER BY app_id`,
+  );
+  // 2,500 − 3 − 700 is shared by the two that have more than an equal part, as even as it goes.
+  assert.deepEqual(rows, [
+    { app: 'busy-app', n: 898, newest: false },
+    { app: 'flooding-app', n: 899, newest: true },
+    { app: 'platform', n: 3, newest: false },
+    { app: 'quiet-app', n: 700, newest: false },
+  ]);
+});
+
 test('of replicas that look at the same time one does the work, and the next round is due later', async () => {
   now += DAY;
   const done = await Promise.all(Array.from({ length: 6 }, () => notificationRetention(world.core.context).run()));

@@ -2,8 +2,9 @@
 // background, by one replica at a time, in batches.
 
 import { PeriodicTask } from '../background/periodic-task.ts';
+import { earlier, type ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
-import { type AccountPage, accountsWithSurplus, removeOlder, removeUpTo } from './retention-queries.ts';
+import { accountsWithSurplus, removeOlder, removeSurplus } from './retention-queries.ts';
 
 const PERIOD_MILLISECONDS = 10 * 60_000;
 const BATCH = 1_000;
@@ -21,20 +22,20 @@ export function notificationRetention(context: CoreContext): PeriodicTask {
  * @returns a function that does the next batch, at most 1,000 records or 200 accounts, and returns whether the round
  *   has further ones
  */
-function retentionPieces(context: CoreContext): () => Promise<boolean> {
-  const { database, clock, config } = context;
+function retentionPieces(context: CoreContext): (proven: ProvenTime) => Promise<boolean> {
+  const { database, config } = context;
   let after = '';
-  let surplus: AccountPage['surplus'] = [];
-  return async function piece() {
-    const now = clock();
-    const oldest = new Date(now.getTime() - config.notificationDays * DAY_MILLISECONDS);
+  let surplus: readonly string[] = [];
+  return async function piece(proven) {
+    const oldest = earlier(proven, config.notificationDays * DAY_MILLISECONDS);
     if ((await removeOlder(database, oldest, BATCH)) > 0) return true;
-    const [next, ...rest] = surplus;
-    if (next !== undefined) {
-      if ((await removeUpTo(database, next, BATCH)) === 0) surplus = rest;
+    const [accountKey, ...rest] = surplus;
+    const kept = config.notificationsKept;
+    if (accountKey !== undefined) {
+      if ((await removeSurplus(database, { accountKey, kept }, BATCH)) === 0) surplus = rest;
       return true;
     }
-    const page = await accountsWithSurplus(database, { after, accounts: ACCOUNTS, kept: config.notificationsKept });
+    const page = await accountsWithSurplus(database, { after, accounts: ACCOUNTS, kept });
     surplus = page.surplus;
     after = page.last ?? '';
     return page.last !== null;

@@ -42,20 +42,21 @@ export function notificationRoutes(context: CoreContext): HandlersOf<Notificatio
     return { status: 200, body: { notification: notificationOf(record) } };
   }
 
-  async function readAll(caller: NotificationReader) {
-    return { status: 200, body: { updated: await markAllRead(context, visibilityOf(caller)) } };
+  async function readAll(visibility: Visibility) {
+    return { status: 200, body: { updated: await markAllRead(context, visibility) } };
   }
 
   return {
     'notifications.list': ({ caller, query }) => list(caller, query),
     'notifications.read': ({ caller, params }) => read(caller, params.id),
-    'notifications.readAll': ({ caller }) => readAll(caller),
+    'notifications.readAll': ({ caller, body }) =>
+      readAll({ accountKey: caller.accountKey, topics: body?.topics ?? null }),
     'services.notifications.publish': async ({ caller, body }) => {
       const { record, created } = await publish(caller, body);
       return { status: created ? 201 : 200, body: { notification: notificationOf(record) } };
     },
     'services.notifications.list': ({ caller, query }) => list(caller, query),
     'services.notifications.read': ({ caller, params }) => read(caller, params.id),
-    'services.notifications.readAll': ({ caller }) => readAll(caller),
+    'services.notifications.readAll': ({ caller }) => readAll(visibilityOf(caller)),
   };
 }

@@ -7,6 +7,8 @@ declare module '../database/signals.ts' {
     'notification-published': { accountKey: string; sequence: string };
     /** `ids` null: all of the account. */
     'notifications-read': { accountKey: string; ids: string[] | null };
+    /** There are security notices to publish. */
+    'security-notice-queued': Record<string, never>;
     /** Its owner changed what notifications may do. */
     'notification-settings-changed': { accountKey: string };
   }
@@ -15,5 +17,6 @@ declare module '../database/signals.ts' {
 export const signals = {
   'notification-published': {},
   'notifications-read': {},
+  'security-notice-queued': {},
   'notification-settings-changed': {},
 } satisfies OwnedSignals;

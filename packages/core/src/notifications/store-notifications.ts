@@ -1,5 +1,5 @@
 // Stores notifications of any accounts in one transaction and notifies every replica.
-import type { Kysely } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { enqueuePush, type OutboxContext } from '../push/face.ts';
@@ -32,16 +32,29 @@ export async function storeNotifications(
     return stored;
   }
   const { stored, surplus } = await context.database.transaction().execute(async (trx) => {
-    const published = await insertOrFind(trx, notifications, (rest) => insertNotifications(trx, rest));
-    const created = published.filter((one) => one.created).map(({ record }) => record);
-    const surplus = await enqueuePush(trx, context, created, onlyWanted);
+    const outcome = await storeWithin(trx, context, notifications);
     await context.at('notifications.publish.committing');
-    return { stored: published, surplus };
+    return outcome;
   });
   await context.at('notifications.publish.committed');
   // Only now are they gone: what is rolled back was not given up.
   if (surplus > 0) context.count('platform_core_push_dropped_total', { reason: 'surplus' }, surplus);
   return stored;
+}
+
+/**
+ * The same in the transaction of something else.
+ *
+ * @returns also how many messages of the push outbox were given up as surplus
+ */
+export async function storeWithin(
+  trx: Transaction<DatabaseSchema>,
+  context: OutboxContext,
+  notifications: readonly NewNotification[],
+): Promise<{ readonly stored: Published[]; readonly surplus: number }> {
+  const stored = await insertOrFind(trx, notifications, (rest) => insertNotifications(trx, rest));
+  const created = stored.filter((one) => one.created).map(({ record }) => record);
+  return { stored, surplus: await enqueuePush(trx, context, created, onlyWanted) };
 }
 
 /** Inserting it is all there is to do. */

@@ -1,7 +1,8 @@
 // Notifications, and what each person decided about them.
 import type { InstallationId, Notification, NotificationId } from '@platform/contract';
 import type { Generated } from 'kysely';
-import type { OwnedTables } from '../database/schema.ts';
+import type { Json, OwnedTables } from '../database/schema.ts';
+import type { SecurityEvent } from '../security-events.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
@@ -9,7 +10,8 @@ declare module '../database/schema.ts' {
       id: NotificationId;
       sequence: Generated<string>;
       account_key: string;
-      installation_id: InstallationId;
+      /** `null` for those of the platform itself. */
+      installation_id: InstallationId | null;
       app_id: string;
       topic: string;
       title: string;
@@ -22,6 +24,16 @@ declare module '../database/schema.ts' {
       expires_at: Date | null;
       read_at: Date | null;
     };
+    /** Jobs: to become notifications. */
+    security_notices: {
+      id: NotificationId;
+      account_key: string;
+      session_id: string;
+      event: Json<SecurityEvent>;
+      occurred_at: Date;
+      due_at: Date;
+      attempts: Generated<number>;
+    };
     notification_settings: { account_key: string; system: boolean; web_push: boolean; flashes: boolean };
     notification_mutes: { account_key: string; app_id: string; topic: string | null };
   }
@@ -29,6 +41,7 @@ declare module '../database/schema.ts' {
 
 export const tables = {
   notifications: {},
+  security_notices: {},
   notification_settings: {},
   notification_mutes: {},
 } satisfies OwnedTables;

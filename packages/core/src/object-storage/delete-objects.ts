@@ -1,7 +1,7 @@
 // Deletes every object of an installation, and every upload that it never completed. Can be ended and begun again at any
 // moment; the store itself says what is left.
 import type { InstallationId } from '@platform/contract';
-import { createDialer, dialingConnector, openPool } from '@platform/http';
+import { createDialer, openDialingPool } from '@platform/http';
 import { storeOrigin, UnconfinedError } from '@platform/http/s3';
 import type { ObjectStore } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
@@ -29,7 +29,7 @@ export async function deleteObjects(
   const origin = storeOrigin(store);
   const allow = [origin.origin];
   const ca = context.config.outbound.ca ?? undefined;
-  const pool = openPool(origin.origin, { connect: dialingConnector({ dialer: createDialer(), allow, ca }) });
+  const pool = openDialingPool(origin.origin, { dialer: createDialer(), allow, ca });
   const over = AbortSignal.any([context.stopping, AbortSignal.timeout(milliseconds)]);
   const deletion = new Deletion(new ObjectsOfPrefix({ ...store, origin, pool }, prefixOf(id), over));
   try {

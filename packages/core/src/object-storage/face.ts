@@ -1,4 +1,3 @@
 // What the rest of core may use of object-storage.
 export { deleteObjectsOf, mayHaveObjects } from './app-objects.ts';
 export { ObjectStoreError } from './delete-objects.ts';
-export { storeOrigin } from './offers-storage.ts';

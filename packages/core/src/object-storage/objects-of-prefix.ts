@@ -20,7 +20,7 @@ import type { Dispatcher } from 'undici';
 /** To the head of an answer, and between two pieces of it. */
 const STORE_MILLISECONDS = 20_000;
 /** A page of 1,000 keys of 900 bytes, percent-encoded. */
-const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 100_000 };
+const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 32_000 };
 /** What S3 accepts in one deletion, and lists on one page. */
 const MOST_AT_ONCE = 1_000;
 /** Words alone: a store may quote what it was sent. */
@@ -148,7 +148,7 @@ function pageOf<Item>(document: XmlElement, name: string, read: (element: XmlEle
 /** The code of an error document, if it has one of S3. */
 async function codeOf(answer: Dispatcher.ResponseData): Promise<string> {
   try {
-    const document = readXml(await storeText(answer, 64 * 1024), { characters: 64 * 1024, elements: 200 });
+    const document = await readXml(await storeText(answer, 64 * 1024), { characters: 64 * 1024, elements: 200 });
     const code = childText(document, 'Code') ?? '';
     return PREDEFINED_CODE.test(code) ? code : '';
   } catch {

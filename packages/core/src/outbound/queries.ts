@@ -1,6 +1,6 @@
 // All SQL of secret bindings. The one of each outbound call is a prepared statement on the bare pool.
 import type { Injection, InstallationId, Manifest } from '@platform/contract';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { SlotDeclaration } from '../catalog/face.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
@@ -23,6 +23,19 @@ export async function selectBindings(db: Executor, id: InstallationId): Promise<
     declaration: row.declaration,
     inject: { in: row.inject_in, name: row.inject_name, scheme: row.inject_scheme },
   }));
+}
+
+/** Whether any binding of an installed app was reviewed that sends the secret to the origin. */
+export async function isBoundTo(db: Executor, accountKey: string, secret: string, origin: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('secret_bindings')
+    .select('slot')
+    .where('account_key', '=', accountKey)
+    .where('secret_name', '=', secret)
+    .where(sql<string>`declaration ->> 'origin'`, '=', origin)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 export async function upsertBinding(

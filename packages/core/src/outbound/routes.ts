@@ -1,5 +1,6 @@
 // Secret bindings over HTTP, and what Gateways ask before an outbound call.
 import type { DomainRoute } from '@platform/contract';
+import { ceremonyRefused, type Refused } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
@@ -15,10 +16,10 @@ export function outboundRoutes(context: CoreContext): HandlersOf<OutboundRoute> 
       const list = { name: `bindings:${accountKey}:${appId}`, items, idOf: ({ slot }: (typeof items)[number]) => slot };
       return { status: 200, body: listPage(context, query, list) };
     },
-    'apps.secretBindings.bind': async ({ caller: { accountKey }, params, body }) => ({
-      status: 200,
-      body: await bindSecret(context, { accountKey, ...params }, body),
-    }),
+    'apps.secretBindings.bind': async ({ caller, params, body, request }) => {
+      const refused: Refused = (fault) => ceremonyRefused(context.log, request, 'bind-secret', fault);
+      return { status: 200, body: await bindSecret(context, { caller, ...params, refused }, body) };
+    },
     'apps.secretBindings.unbind': async ({ caller: { accountKey }, params }) => {
       await unbindSecret(context, { accountKey, ...params });
       return { status: 204 };

@@ -4,10 +4,9 @@
 // followers have carried the change out, for two seconds at most (members/followers.ts):
 //
 // - `assignmentsChanged`: nobody waits. Something begins or moves, or ends without a promise to its owner about when.
-// - `assignmentsRevoked`: something that was allowed is not any more. Its nodes have ended it, and every Ingress knows of a
-//   changed public name.
-// - `assignmentsWithdrawn`: an account pauses, an app is removed. Where it had a public name, nobody reaches it any more;
-//   otherwise nobody waits, since its backends take their time to stop.
+// - `assignmentsRevoked`: something that was allowed is not any more, up to everything when an account pauses or an app is
+//   removed. Its nodes have ended it, though not the backends that stop for it, and every Ingress knows of a changed public
+//   name.
 import type { CoreContext } from '../context.ts';
 import type { Changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
@@ -22,32 +21,23 @@ export async function assignmentsChanged(trx: Executor, touched: Touched | null)
 }
 
 /**
- * @param nodes where something ends; `null` is of an installation on none. With neither a node nor `touched`, nothing
- *   changes and nobody waits
+ * @param nodes where something ends; `null` is of an installation on none. A function is called when nothing can move any more.
+ *   With neither a node nor `touched`, nothing changes and nobody waits
  * @param touched as for {@link assignmentsChanged}
  */
 export async function assignmentsRevoked(
   { followers }: Pick<CoreContext, 'followers'>,
   trx: Changing,
-  { nodes, touched }: { readonly nodes: readonly (string | null)[]; readonly touched: Touched | null },
+  { nodes, touched }: { readonly nodes: Nodes | (() => Promise<Nodes>); readonly touched: Touched | null },
 ): Promise<void> {
-  const nodeIds = [...new Set(nodes)].filter((id) => id !== null);
-  if (nodeIds.length === 0 && touched === null) return;
+  if (touched === null && Array.isArray(nodes) && nodes.every((id) => id === null)) return;
   const change = await raise(trx, touched);
+  const found = typeof nodes === 'function' ? await nodes() : nodes;
+  const nodeIds = [...new Set(found)].filter((id) => id !== null);
   trx.afterCommit(() => followers.allCarriedOut({ nodeIds, ...change }));
 }
 
-/** @param nodes where it runs, read when it cannot move any more */
-export async function assignmentsWithdrawn(
-  { followers }: Pick<CoreContext, 'followers'>,
-  trx: Changing,
-  { touched, nodes }: { readonly touched: Touched; readonly nodes: () => Promise<readonly string[]> },
-): Promise<void> {
-  const change = await raise(trx, touched);
-  if (change.topology === null) return;
-  const nodeIds = await nodes();
-  trx.afterCommit(() => followers.allCarriedOut({ nodeIds, ...change }));
-}
+type Nodes = readonly (string | null)[];
 
 async function raise(trx: Executor, touched: Touched | null): Promise<Omit<Change, 'nodeIds'>> {
   const revision = await raiseRevision(trx);

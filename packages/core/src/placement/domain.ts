@@ -3,7 +3,8 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { routesChanged } from '../topology/face.ts';
-import { assignmentsChanged, assignmentsWithdrawn } from './change-assignments.ts';
+import { announceSettings } from './announce-settings.ts';
+import { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts';
 import { ensureTopology } from './ensure-topology.ts';
 import { networkPolicy } from './policy.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
@@ -14,11 +15,15 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
   return {
     handlers: placementRoutes(context),
     policy: networkPolicy,
-    starting: () => ensureTopology(context),
+    async starting() {
+      await ensureTopology(context);
+      await announceSettings(context);
+    },
+    reloaded: () => announceSettings(context),
     accountPaused: (trx, accountKey) =>
-      assignmentsWithdrawn(context, trx, {
-        touched: { context, accountKey },
+      assignmentsRevoked(context, trx, {
         nodes: () => nodesOfAccount(trx, accountKey),
+        touched: { context, accountKey },
       }),
     accountResumed: (trx, accountKey) => assignmentsChanged(trx, { context, accountKey }),
     planChanged: (trx) => assignmentsChanged(trx, null),
@@ -39,7 +44,7 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
       const nodeId = await nodeOf(trx, id);
       const touched = { context, installations: [id] };
       if (nodeId === null) await routesChanged(trx, touched);
-      else await assignmentsWithdrawn(context, trx, { touched, nodes: async () => [nodeId] });
+      else await assignmentsRevoked(context, trx, { nodes: [nodeId], touched });
     },
   };
 }

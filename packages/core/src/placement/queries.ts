@@ -303,3 +303,12 @@ export interface IngressLink {
 export async function selectIngressLinks(db: Executor): Promise<IngressLink[]> {
   return db.selectFrom('known_ingresses').select(['public_key', 'link']).orderBy('id').execute();
 }
+
+/** Keeps what nodes know of the settings. @returns whether that is something new */
+export async function keepAnnounced(db: Executor, settings: string): Promise<boolean> {
+  const { rows } = await sql`
+    INSERT INTO announced_settings AS a (name, settings) VALUES ('settings', ${settings})
+    ON CONFLICT (name) DO UPDATE SET settings = EXCLUDED.settings WHERE a.settings <> EXCLUDED.settings
+    RETURNING name`.execute(db);
+  return rows.length > 0;
+}

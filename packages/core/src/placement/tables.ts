@@ -52,6 +52,7 @@ export const tables = {
   udp_ports: {},
   placement_rules: {},
   reserved_labels: {},
+  announced_settings: {},
 } satisfies OwnedTables;
 
 export const views = {

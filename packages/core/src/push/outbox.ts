@@ -1,6 +1,6 @@
 // Puts messages into the outbox in the transaction that stores their notification, and takes back what was read: what
 // is accepted is delivered, whatever is killed in between.
-import { limits, type PushPayload } from '@platform/contract';
+import { limits, PLATFORM_SENDER, type PushPayload } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import { keyedHash, seal, unseal } from '../credentials/master-key.ts';
@@ -18,6 +18,8 @@ import {
 } from './outbox-queries.ts';
 
 const PURPOSE = 'push-message';
+/** As the shell names the platform where it speaks itself. */
+const PLATFORM_NAME = 'Account security';
 /** RFC 8030, section 5.4: at most 32 characters of base64url. */
 const TOPIC_BYTES = 24;
 
@@ -72,7 +74,9 @@ async function appNamesOf(
     trx,
     apps.map(({ account_key: accountKey, app_id: appId }) => ({ accountKey, appId })),
   );
-  return new Map(apps.map((app, place) => [appKeyOf(app), names[place] ?? null]));
+  return new Map(
+    apps.map((app, place) => [appKeyOf(app), app.app_id === PLATFORM_SENDER ? PLATFORM_NAME : (names[place] ?? null)]),
+  );
 }
 
 function appKeyOf({ account_key, app_id }: NotificationRow): string {

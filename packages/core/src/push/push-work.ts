@@ -87,10 +87,10 @@ export class PushWork implements LeasedWork<Delivery> {
   }
 
   async #deliver({ subscription, messages }: Delivery, lease: string, stopping: AbortSignal): Promise<Settlement> {
-    const { masterKey, clock, log, count } = this.#context;
+    const { masterKey, time, log, count } = this.#context;
     const { id } = subscription;
     const done: string[] = [];
-    if (subscription.expires_at <= clock()) {
+    if (subscription.expires_at <= time.proven()) {
       count('platform_core_push_dropped_total', { reason: 'gone' }, messages.length);
       return { id, lease, done, gone: true, retry: null };
     }
@@ -98,7 +98,7 @@ export class PushWork implements LeasedWork<Delivery> {
     const started = performance.now();
     for (const message of messages) {
       if (stopping.aborted || performance.now() - started > this.leaseMilliseconds * PART_OF_LEASE) break;
-      if (message.expires_at <= clock()) count('platform_core_push_dropped_total', { reason: 'expired' });
+      if (message.expires_at <= time.proven()) count('platform_core_push_dropped_total', { reason: 'expired' });
       else {
         const { outcome, shortened } = await this.#attempt(address, message);
         if (outcome.kind === 'gone') {

@@ -2,7 +2,7 @@
 // service (RFC 8030). What the service answers becomes one of a few outcomes.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { PushPayload } from '@platform/contract';
-import { BlockedAddressError, createDialer, type Dialer, dialingConnector } from '@platform/http';
+import { BlockedAddressError, CONNECTION_AGE_MS, createDialer, type Dialer, dialingConnector } from '@platform/http';
 import { Agent, type Dispatcher } from 'undici';
 import webPush from 'web-push';
 import type { Urgency } from './compose-message.ts';
@@ -80,7 +80,11 @@ export class PushSender {
   constructor(options: SenderOptions) {
     this.#options = options;
     const { dialer = createDialer(), privateOrigins: allow, ca } = options;
-    this.#agent = new Agent({ ...CONNECTION_LIMITS, connect: dialingConnector({ dialer, allow, ca }) });
+    this.#agent = new Agent({
+      ...CONNECTION_LIMITS,
+      clientTtl: CONNECTION_AGE_MS,
+      connect: dialingConnector({ dialer, allow, ca }),
+    });
   }
 
   /** @throws Error for a browser whose keys are none, or after `close` */

@@ -1,7 +1,9 @@
 // The schedule domain: when core calls the triggers of apps, and the delivery of these calls.
+
 import { limits } from '@platform/contract';
 import { everyItem, jsonLines } from '../account-files.ts';
 import { LeasedWorker } from '../background/leased-worker.ts';
+import { earlier } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { Domain } from '../domain.ts';
@@ -29,7 +31,7 @@ export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOp
       const now = context.clock();
       await resumeRuns(trx, accountKey, {
         now,
-        lateSince: new Date(now.getTime() - limits.scheduleLateSeconds.value * 1_000),
+        lateSince: earlier(context.time.proven(), limits.scheduleLateSeconds.value * 1_000),
         giveUpAt: giveUpAfter(now),
         detail: 'The account was paused before this run was delivered.',
       });

@@ -1,7 +1,9 @@
 // All SQL of what is due: schedules whose time has come, and runs on their way to a backend. A clock that went back leaves
 // times behind that lie too far ahead; statements that look for what is due find these as well.
+
 import type { Misfire, ScheduleId, ScheduleOutcome } from '@platform/contract';
 import { sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { Executor } from '../database/schema.ts';
 
 /** Replicas may differ by less. */
@@ -187,7 +189,7 @@ export async function resumeRuns(
     lateSince,
     giveUpAt,
     detail,
-  }: { readonly now: Date; readonly lateSince: Date; readonly giveUpAt: Date; readonly detail: string },
+  }: { readonly now: Date; readonly lateSince: ProvenTime; readonly giveUpAt: Date; readonly detail: string },
 ): Promise<void> {
   await sql`
     WITH skipped AS (

@@ -193,7 +193,8 @@ export async function countWords(
     )
     INSERT INTO search_words (installation_id, account_key, word, entries, grams, remains)
     SELECT ${installationId}, ${accountKey}, word, entries, grams, string_to_array(remains, ' ')
-      FROM counted WHERE entries > 0 AND word NOT IN (SELECT word FROM known) LIMIT ${Math.max(0, room)}`.execute(trx);
+      FROM counted WHERE entries > 0 AND NOT EXISTS (SELECT FROM known WHERE known.word = counted.word)
+     LIMIT ${Math.max(0, room)}`.execute(trx);
 }
 
 /** Number of distinct words of an installation. */

@@ -8,7 +8,7 @@ import type { SearchEngine } from './engine.ts';
 import { InstalledNames } from './installed-names.ts';
 import type { Prepare } from './prepare-entries.ts';
 import { search } from './search.ts';
-import { clearIndex, removeEntries, replaceIndex, upsertIndex } from './write-index.ts';
+import { clearIndex, removeEntries, replaceIndex, tooSlow, upsertIndex } from './write-index.ts';
 
 export type SearchRoute = DomainRoute<'search'>;
 
@@ -21,15 +21,16 @@ const searchTurns = {
 };
 
 /**
- * Changes of one index wait for each other here and not in the database, where each would hold a connection; and large
- * ones, which take seconds, leave connections for everything else.
+ * Changes of one account wait for each other here and not in the database, where each would hold a connection, however many
+ * apps they come from; and large ones, which take seconds, leave connections for everything else.
  */
 const writeTurns = {
   ofKey: 1,
   inAll: 4,
   waiting: 64,
-  milliseconds: 30_000,
-  detail: 'Other changes of search indexes have not ended. Wait for them, or send fewer at the same time.',
+  milliseconds: 10_000,
+  detail:
+    'Other changes of search indexes of this account have not ended. Wait for them, or send fewer at the same time.',
 };
 
 export function searchRoutes(
@@ -40,6 +41,25 @@ export function searchRoutes(
   const names = new InstalledNames(core);
   const searches = new Turns(searchTurns);
   const writes = new Turns(writeTurns);
+
+  /** A change in the turn of its account, which ends without an effect when its time is over or nobody waits for it. */
+  async function write(
+    { accountKey }: { readonly accountKey: string },
+    { raw }: { readonly raw: ServerResponse },
+    work: (over: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    const gone = whenGone(raw);
+    const end = await writes.take(accountKey, gone);
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(tooSlow()), limits.searchWriteSeconds.value * 1_000);
+    try {
+      await work(AbortSignal.any([gone, late.signal]));
+    } finally {
+      clearTimeout(timer);
+      end();
+    }
+  }
+
   return {
     'search.query': async ({ caller, query, reply }) => ({
       status: 200,
@@ -49,20 +69,20 @@ export function searchRoutes(
         whenGone(reply.raw),
       ),
     }),
-    'services.search.replace': async ({ caller, body }) => {
-      await writes.run(caller.installationId, () => replaceIndex(context, caller, body));
+    'services.search.replace': async ({ caller, body, reply }) => {
+      await write(caller, reply, (over) => replaceIndex({ ...context, over }, caller, body));
       return { status: 200, body: { indexed: body.keys.length } };
     },
-    'services.search.upsert': async ({ caller, body }) => {
-      await writes.run(caller.installationId, () => upsertIndex(context, caller, body));
+    'services.search.upsert': async ({ caller, body, reply }) => {
+      await write(caller, reply, (over) => upsertIndex({ ...context, over }, caller, body));
       return { status: 200, body: { indexed: body.keys.length } };
     },
-    'services.search.clear': async ({ caller }) => {
-      await writes.run(caller.installationId, () => clearIndex(context, caller));
+    'services.search.clear': async ({ caller, reply }) => {
+      await write(caller, reply, (over) => clearIndex({ ...context, over }, caller));
       return { status: 204 };
     },
-    'services.search.remove': async ({ caller, params }) => {
-      await writes.run(caller.installationId, () => removeEntries(context, caller, [params.entryId]));
+    'services.search.remove': async ({ caller, params, reply }) => {
+      await write(caller, reply, (over) => removeEntries({ ...context, over }, caller, [params.entryId]));
       return { status: 204 };
     },
   };

@@ -35,7 +35,17 @@ const BATCH_WORDS = 100_000;
 /** Distinct words of an installation that are compared with misspelt ones. */
 const MOST_WORDS = 200_000;
 
-type WriteContext = Pick<CoreContext, 'database' | 'at'> & { readonly prepare: Prepare };
+/** `over` ends a change that is under way: nothing of it remains then. */
+type IndexContext = Pick<CoreContext, 'database' | 'at'> & { readonly over: AbortSignal };
+type WriteContext = IndexContext & { readonly prepare: Prepare };
+
+/** Of PostgreSQL, for a statement that took longer than the database allows. */
+const QUERY_CANCELED = '57014';
+
+export function tooSlow(): Error {
+  const detail = `The change took longer than ${limits.searchWriteSeconds.value} s. Send fewer entries at a time, or shorter ones.`;
+  return refuse('unavailable', detail);
+}
 
 /** Entries to be written, which need not be held at once: `keys` are their ids. */
 export type NewEntries = Pick<StreamedItems<Entry>, 'keys' | 'items'>;
@@ -46,7 +56,7 @@ export async function replaceIndex(context: WriteContext, owner: IndexOwner, ent
     const known = await entryDigests(trx, owner.installationId);
     const kept = new Set(entries.keys);
     const gone = [...known.keys()].filter((id) => !kept.has(id));
-    const writer = new IndexWriter(trx, owner, { known, prepare: context.prepare });
+    const writer = new IndexWriter(trx, owner, { ...context, known });
     await writer.remove(gone);
     await writer.write(entries.items());
   });
@@ -60,34 +70,39 @@ export async function upsertIndex(context: WriteContext, owner: IndexOwner, entr
     const total = (await countEntries(trx, owner.installationId)) + ids.length - known.size;
     if (total > limits.searchEntries.value)
       throw refuse('invalid_request', `The index may hold at most ${limits.searchEntries.value} entries.`);
-    await new IndexWriter(trx, owner, { known, prepare: context.prepare }).write(entries.items());
+    await new IndexWriter(trx, owner, { ...context, known }).write(entries.items());
   });
 }
 
 /** @param ids entries that are not there are removed already */
 export async function removeEntries(context: WriteContext, owner: IndexOwner, ids: readonly string[]): Promise<void> {
   await inIndex(context, owner, async (trx) => {
-    const writer = new IndexWriter(trx, owner, { known: new Map(), prepare: context.prepare });
+    const writer = new IndexWriter(trx, owner, { ...context, known: new Map() });
     await writer.remove(ids);
     await writer.write([]);
   });
 }
 
-export async function clearIndex(context: Pick<CoreContext, 'database' | 'at'>, owner: IndexOwner): Promise<void> {
+export async function clearIndex(context: IndexContext, owner: IndexOwner): Promise<void> {
   await inIndex(context, owner, (trx) => deleteIndex(trx, owner.installationId));
 }
 
 async function inIndex(
-  { database, at }: Pick<CoreContext, 'database' | 'at'>,
+  { database, at, over }: IndexContext,
   { installationId }: IndexOwner,
   work: (trx: Transaction<DatabaseSchema>) => Promise<void>,
 ): Promise<void> {
-  await database.transaction().execute(async (trx) => {
-    // Removed since the request was admitted: its credential has ended with it.
-    if (!(await lockIndex(trx, installationId))) throw refuse('unauthenticated');
-    await work(trx);
-    await at('search.write.committing');
-  });
+  try {
+    await database.transaction().execute(async (trx) => {
+      // Removed since the request was admitted: its credential has ended with it.
+      if (!(await lockIndex(trx, installationId))) throw refuse('unauthenticated');
+      await work(trx);
+      over.throwIfAborted();
+      await at('search.write.committing');
+    });
+  } catch (error) {
+    throw error instanceof Error && 'code' in error && error.code === QUERY_CANCELED ? tooSlow() : error;
+  }
   await at('search.write.committed');
 }
 
@@ -98,6 +113,7 @@ class IndexWriter {
   readonly #mark: string;
   readonly #known: ReadonlyMap<string, Buffer>;
   readonly #prepare: Prepare;
+  readonly #over: AbortSignal;
   #words = new Map<string, number>();
   /** The batch that is on its way to the database, while the next one is made. */
   #storing: Promise<void> = Promise.resolve();
@@ -105,8 +121,9 @@ class IndexWriter {
   constructor(
     trx: Transaction<DatabaseSchema>,
     owner: IndexOwner,
-    { known, prepare }: { readonly known: ReadonlyMap<string, Buffer>; readonly prepare: Prepare },
+    { known, prepare, over }: Omit<WriteContext, 'database' | 'at'> & { readonly known: ReadonlyMap<string, Buffer> },
   ) {
+    this.#over = over;
     this.#trx = trx;
     this.#prepare = prepare;
     this.#owner = owner;
@@ -116,6 +133,7 @@ class IndexWriter {
 
   async remove(ids: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += BATCH_ENTRIES) {
+      this.#over.throwIfAborted();
       this.#forget(await deleteEntries(this.#trx, this.#owner.installationId, ids.slice(at, at + BATCH_ENTRIES)));
     }
   }
@@ -128,6 +146,7 @@ class IndexWriter {
   }
 
   async #take(entries: readonly Entry[]): Promise<void> {
+    this.#over.throwIfAborted();
     const prepared = await this.#prepare.entries({
       kind: 'entries',
       mark: this.#mark,
@@ -167,6 +186,7 @@ class IndexWriter {
     const pieces: PreparedWords[] = [];
     const counts: number[] = [];
     for (const piece of piecesOf(words)) {
+      this.#over.throwIfAborted();
       pieces.push(await this.#prepare.words({ kind: 'words', words: piece.map(([word]) => word) }));
       for (const [, entries] of piece) counts.push(entries);
     }

@@ -76,15 +76,23 @@ export async function upsertSecret(
   db: Kysely<DatabaseSchema>,
   {
     accountKey,
+    sessionId,
     name,
     sealed,
     now,
-  }: { readonly accountKey: string; readonly name: string; readonly sealed: Buffer; readonly now: Date },
+  }: {
+    readonly accountKey: string;
+    readonly sessionId: string;
+    readonly name: string;
+    readonly sealed: Buffer;
+    readonly now: Date;
+  },
 ): Promise<void> {
   await sql`
-    INSERT INTO account_secrets (account_key, name, sealed, created_at)
-    VALUES (${accountKey}, ${name}, ${sealed}, ${now})
-    ON CONFLICT (account_key, name) DO UPDATE SET sealed = EXCLUDED.sealed`.execute(db);
+    INSERT INTO account_secrets (account_key, name, sealed, created_at, stored_at, stored_in)
+    VALUES (${accountKey}, ${name}, ${sealed}, ${now}, ${now}, ${sessionId})
+    ON CONFLICT (account_key, name) DO UPDATE
+       SET sealed = EXCLUDED.sealed, stored_at = EXCLUDED.stored_at, stored_in = EXCLUDED.stored_in`.execute(db);
 }
 
 /** Its bindings go with it. @returns false when there is none */
@@ -97,16 +105,22 @@ export async function deleteSecret(db: Executor, accountKey: string, name: strin
   return numDeletedRows > 0n;
 }
 
-/** Keeps a secret until the transaction ends. @returns false when there is none */
-export async function holdSecret(trx: Executor, accountKey: string, name: string): Promise<boolean> {
-  const row = await trx
+export interface HeldSecret {
+  /** When its value was stored; `null` for one from before this was kept. */
+  readonly storedAt: Date | null;
+  /** The session that stored it. */
+  readonly storedIn: string | null;
+}
+
+/** Keeps a secret with its value until the transaction ends; `undefined` when there is none. */
+export function holdSecret(trx: Executor, accountKey: string, name: string): Promise<HeldSecret | undefined> {
+  return trx
     .selectFrom('account_secrets')
-    .select('name')
+    .select(['stored_at as storedAt', 'stored_in as storedIn'])
     .where('account_key', '=', accountKey)
     .where('name', '=', name)
-    .forKeyShare()
+    .forShare()
     .executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Stores when a secret was last used, for its owner. */

@@ -15,7 +15,7 @@ export function secretRoutes(context: CoreContext): HandlersOf<SecretRoute> {
       return { status: 200, body: listPage(context, query, list) };
     },
     'secrets.put': async ({ caller, params, body }) => {
-      await putSecret(context, caller.accountKey, params.name, body.value);
+      await putSecret(context, caller, params.name, body.value);
       return { status: 204 };
     },
     'secrets.remove': async ({ caller, params }) => {

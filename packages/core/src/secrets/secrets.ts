@@ -1,5 +1,6 @@
 // The secrets of an account as its owner keeps them: put, listed by name, removed. No function returns a value.
 import { limits, refuse, type Secret } from '@platform/contract';
+import type { SessionCaller } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { changing } from '../database/changing.ts';
 import { assignmentsRevoked } from '../placement/face.ts';
@@ -26,7 +27,12 @@ export async function listSecrets({ database }: CoreContext, accountKey: string)
 }
 
 /** @throws RefusalError `invalid_request` beyond `limits.secrets` */
-export async function putSecret(context: CoreContext, accountKey: string, name: string, value: string): Promise<void> {
+export async function putSecret(
+  context: CoreContext,
+  { accountKey, sessionId }: SessionCaller,
+  name: string,
+  value: string,
+): Promise<void> {
   const plain = Buffer.from(value, 'utf8');
   const sealed = sealSecret(context, { accountKey, name }, plain);
   plain.fill(0);
@@ -35,7 +41,7 @@ export async function putSecret(context: CoreContext, accountKey: string, name: 
     await lockSecrets(trx, accountKey);
     if ((await countOtherSecrets(trx, accountKey, name)) >= limits.secrets.value)
       throw refuse('invalid_request', `An account has at most ${limits.secrets.value} secrets. Remove one first.`);
-    await upsertSecret(trx, { accountKey, name, sealed, now });
+    await upsertSecret(trx, { accountKey, sessionId, name, sealed, now });
   });
 }
 

@@ -1,6 +1,8 @@
 // All SQL that changes the topology: what routes are computed of, the names, and the revision.
+
 import type { Grant, InstallationId } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
@@ -212,7 +214,7 @@ export async function adoptDomain(db: Executor, domain: string): Promise<void> {
  *
  * @returns whether there may be more
  */
-export async function forgetDeletions(db: Executor, until: Date, limit: number): Promise<boolean> {
+export async function forgetDeletions(db: Executor, until: ProvenTime, limit: number): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
     WITH gone_routes AS (
       DELETE FROM topology_routes WHERE label IN (

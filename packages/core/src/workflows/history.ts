@@ -115,9 +115,9 @@ export async function readTimeline(
 
 /** The history of a run that just expired says so at once. */
 async function noteExpiry(context: CoreContext, run: Pick<SummaryRow, 'id' | 'status' | 'expires_at'>): Promise<void> {
-  const now = context.clock();
-  if (run.status !== 'running' || run.expires_at > now) return;
-  await writeExpiries(context, { id: run.id, now, most: 1 });
+  const proven = context.time.proven();
+  if (run.status !== 'running' || run.expires_at > proven) return;
+  await writeExpiries(context, { id: run.id, proven, most: 1 });
 }
 
 async function requireOwn(

@@ -1,7 +1,9 @@
 // Writes down which runs expired, and removes those that ended a week ago: in the background, by one replica at a time,
 // in batches.
+
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../background/periodic-task.ts';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { deleteKeptRuns, type ExpiringRuns, expireRuns } from './run-queries.ts';
 
@@ -26,11 +28,10 @@ export async function writeExpiries(
 }
 
 export function workflowHousekeeping(context: CoreContext): PeriodicTask {
-  async function piece(): Promise<boolean> {
-    const now = context.clock();
-    const expired = await writeExpiries(context, { now, most: EXPIRED });
+  async function piece(proven: ProvenTime): Promise<boolean> {
+    const expired = await writeExpiries(context, { proven, most: EXPIRED });
     await context.at('workflows.cleanup.committing');
-    const removed = await deleteKeptRuns(context.database, now, REMOVED);
+    const removed = await deleteKeptRuns(context.database, proven, REMOVED);
     await context.at('workflows.cleanup.committed');
     return expired === EXPIRED || removed === REMOVED;
   }

@@ -1,8 +1,10 @@
 // All SQL of runs and their history. What changes a run is one statement that is guarded in its WHERE, so that of two
 // callers at the same time one finds the run as the other left it.
+
 import type { InstallationId, WorkflowError, WorkflowEvent, WorkflowId, WorkflowStatus } from '@platform/contract';
 import { sql } from 'kysely';
 import type pg from 'pg';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { Executor } from '../database/schema.ts';
 
 /** A pool, or a connection of one. */
@@ -389,11 +391,11 @@ export async function selectNewestEvents(db: Executor, id: WorkflowId, limit: nu
  *
  * @returns how many
  */
-export async function expireRuns(db: Executor, { id = null, now, keptDays, most }: ExpiringRuns): Promise<number> {
+export async function expireRuns(db: Executor, { id = null, proven, keptDays, most }: ExpiringRuns): Promise<number> {
   const { rows } = await sql<{ expired: number }>`
     WITH due AS (
       SELECT id FROM workflow_runs
-       WHERE status = 'running' AND expires_at <= ${now} AND (${id}::text IS NULL OR id = ${id})
+       WHERE status = 'running' AND expires_at <= ${proven} AND (${id}::text IS NULL OR id = ${id})
        ORDER BY expires_at LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED
     ), run AS (
       UPDATE workflow_runs r
@@ -411,16 +413,16 @@ export async function expireRuns(db: Executor, { id = null, now, keptDays, most 
 
 export interface ExpiringRuns {
   readonly id?: WorkflowId | null;
-  readonly now: Date;
+  readonly proven: ProvenTime;
   readonly keptDays: number;
   readonly most: number;
 }
 
 /** Removes runs that are kept no longer. @returns how many */
-export async function deleteKeptRuns(db: Executor, now: Date, most: number): Promise<number> {
+export async function deleteKeptRuns(db: Executor, proven: ProvenTime, most: number): Promise<number> {
   const { numAffectedRows } = await sql`
     DELETE FROM workflow_runs WHERE id IN (
-      SELECT id FROM workflow_runs WHERE cleanup_at <= ${now}
+      SELECT id FROM workflow_runs WHERE cleanup_at <= ${proven}
        ORDER BY cleanup_at LIMIT ${most} FOR UPDATE SKIP LOCKED)`.execute(db);
   return Number(numAffectedRows ?? 0n);
 }

@@ -9,6 +9,7 @@ import { fc } from '../../../../tests/support/fast-check.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { thorough } from '../../../../tests/support/thorough.ts';
 import { WorkflowModel } from '../../test-support/workflow-model.ts';
+import type { ProvenTime, Time } from '../clock/clock-guard.ts';
 import { claimActivity, completeActivity, renewActivity } from './activities.ts';
 import { readHistory } from './history.ts';
 import { completeRun, createRun, deleteRun } from './runs.ts';
@@ -75,7 +76,17 @@ interface Claimed {
 
 async function follow(actions: readonly Action[]): Promise<void> {
   let now = START;
-  const context = { ...world.core.context, clock: () => new Date(now) };
+  const clock = () => new Date(now);
+  // Time itself goes back and forth here, so nothing is held.
+  const proven = () => clock() as ProvenTime;
+  const time: Time = {
+    now: clock,
+    proven,
+    sweep: async () => proven(),
+    held: () => null,
+    accept: async () => undefined,
+  };
+  const context = { ...world.core.context, clock, time };
   schedules += 1;
   const { run } = await createRun(context, installationId, {
     definition: 'model',

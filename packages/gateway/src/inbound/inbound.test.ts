@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
 import { createStrictServer } from '@platform/http';
+import { CLAIMS, PLACES } from '../../../http/test-support/claims.ts';
 import { openRaw } from '../../../http/test-support/raw-exchange.ts';
 import {
   headerValues,
@@ -55,6 +56,14 @@ function received(): RecordedRequest {
   assert.ok(request !== undefined);
   return request;
 }
+
+test('a caller says nothing that only a proxy in front could know', async () => {
+  for (const name of [...CLAIMS, ...PLACES]) {
+    workload.complete.length = 0;
+    await ask(tested.inboundPort, { path: '/', headers: { [name]: 'evil-6.6.6.6' } });
+    assert.ok(!JSON.stringify(received().rawHeaders).includes('evil'), name);
+  }
+});
 
 test('a workload sees its own app as host and nothing of the caller but the request', async () => {
   const answer = await ask(tested.inboundPort, {

@@ -17,6 +17,7 @@ import {
 } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
+import { fieldsOfCaller } from '../services/overrides.ts';
 import { type ConnectTo, openPoolTo } from '../upstream-pools.ts';
 import { filterWorkloadResponse } from './workload-answer.ts';
 
@@ -56,7 +57,7 @@ export function openInbound(options: InboundOptions): Inbound {
       name: 'workload',
       dispatcher: pool,
       path,
-      headers: identity.concat(head.forwarded),
+      headers: identity.concat(fieldsOfCaller(head.forwarded)),
       filterResponse,
       headersTimeout,
       onFailure,

@@ -1,5 +1,6 @@
 // Which fields of a workload's answer to the internet may pass. Its public name is an origin of its own, so the app
 // states its own policies there; what passes beyond that origin does not. Why for each: docs/decisions/public-side-of-nodes.md.
+import { ANSWERED_BY } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 const DROPPED_IN_PUBLIC = new Set([
@@ -21,10 +22,27 @@ const DROPPED_PREFIXES_IN_PUBLIC = [
   ...['attribution-reporting-', 'ad-auction-'],
 ];
 
+/** What the platform itself says to an Ingress of a name that is not here. */
+const UNKNOWN_HOST = 421;
+
 /** A header that the node has already set on `res` wins over the workload's. */
-export const filterPublicResponse: ResponseFilter = responseFilter(
+const withoutHostileFields = responseFilter(
   (name, res) =>
     DROPPED_IN_PUBLIC.has(name) ||
     res.hasHeader(name) ||
     DROPPED_PREFIXES_IN_PUBLIC.some((prefix) => name.startsWith(prefix)),
 );
+
+/** For the Gateway that reaches the workload itself. Of a status that could be the platform's it says whose it is. */
+export const filterPublicResponse: ResponseFilter = (headers, res) => {
+  const passed = withoutHostileFields(headers, res);
+  if (res.statusCode === UNKNOWN_HOST) passed.push(ANSWERED_BY, 'workload');
+  return passed;
+};
+
+/** For the Runtime's end of a sidecar, whose Gateway may have refused by itself. */
+export const filterSidecarPublicResponse: ResponseFilter = (headers, res) => {
+  const passed = withoutHostileFields(headers, res);
+  if (res.statusCode === UNKNOWN_HOST && headers[ANSWERED_BY] === 'workload') passed.push(ANSWERED_BY, 'workload');
+  return passed;
+};

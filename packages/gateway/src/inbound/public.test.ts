@@ -7,7 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CLIENT_ADDRESS, CLIENT_PROTOCOL, type GatewayPolicy } from '@platform/contract';
-import { handshake } from '../../../http/test-support/handshakes.ts';
+import { mayTravel } from '@platform/http';
+import { CLAIMS, OWN, PLACES } from '../../../http/test-support/claims.ts';
+import { handshake, switching } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import {
   APP_ORIGIN,
@@ -48,7 +50,7 @@ beforeEach(async () => {
     seen.push(req);
     backend = socket;
     socket.on('error', () => undefined).resume();
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    socket.write(switching(req));
   });
   workload.listen(tested.socketPath);
   door = openPublicDoor(tested.gateway).listen(0, '127.0.0.1');
@@ -108,6 +110,29 @@ describe('a public request', () => {
       'x-mine': 'kept',
       'content-length': '4',
     });
+  });
+
+  test('says nothing that only a proxy in front could know, and no other place or method than its own', async () => {
+    const claims = [...CLAIMS, ...PLACES].flatMap((name) => [name, name.toUpperCase(), name.replaceAll('-', '_')]);
+    for (const name of claims) {
+      seen.length = 0;
+      await call({ headers: { [name]: 'evil-6.6.6.6' } });
+      assert.ok(!JSON.stringify(seen[0]?.rawHeaders).includes('evil'), name);
+    }
+    for (const name of OWN.filter((one) => mayTravel(one) && !/^(?:content-type|range|sec-websocket)/i.test(one))) {
+      seen.length = 0;
+      await call({ headers: { [name]: 'own-1' } });
+      assert.equal(seen[0]?.headers[name.toLowerCase()], 'own-1', name);
+    }
+  });
+
+  test('that the app answers with 421 says to the Ingress whose word that is', async () => {
+    handle = (_req, res) => void res.writeHead(421, { 'platform-answered-by': 'platform' }).end();
+    assert.equal((await call()).headers['platform-answered-by'], 'workload');
+    handle = (_req, res) => void res.writeHead(200, { 'platform-answered-by': 'platform' }).end();
+    assert.equal((await call()).headers['platform-answered-by'], undefined);
+    const unknown = await call({ headers: { host: 'other.example' } });
+    assert.deepEqual([unknown.status, unknown.headers['platform-answered-by']], [421, undefined]);
   });
 
   const addresses: readonly (readonly [string, string, string])[] = [

@@ -18,13 +18,14 @@ import {
   endWithProblem,
   type IncomingRequest,
   type IncomingUpgrade,
+  type ResponseFilter,
   sendProblem,
   type Upstream,
   type UpstreamFailure,
 } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ByteMeter } from '../byte-meter.ts';
-import { isMethodField } from '../services/method-override.ts';
+import { fieldsOfCaller } from '../services/overrides.ts';
 import { type ConnectTo, openPoolTo } from '../upstream-pools.ts';
 import { filterPublicResponse } from './public-answer.ts';
 import { type ClientFields, readPublicClient } from './public-client.ts';
@@ -38,6 +39,8 @@ export interface PublicInboundOptions {
   /** How the other side learns who sent a request. */
   readonly clientFields: ClientFields;
   readonly headersTimeout: number;
+  /** Default: that of a workload. */
+  readonly filterResponse?: ResponseFilter;
   readonly meter: ByteMeter;
   readonly onFailure: (failure: UpstreamFailure) => void;
   /** Milliseconds of silence in both directions after which a WebSocket ends. Default: `limits.webSocketIdleSeconds`. */
@@ -75,6 +78,7 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
   const {
     clientFields,
     headersTimeout,
+    filterResponse = filterPublicResponse,
     onFailure,
     webSocketIdle = limits.webSocketIdleSeconds.value * 1_000,
   } = options;
@@ -90,8 +94,8 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
       name: 'workload',
       dispatcher: to.pool,
       path: `${path}${query}`,
-      headers: clientFields(client, to.hostname).concat(withoutMethod(head.forwarded)),
-      filterResponse: filterPublicResponse,
+      headers: clientFields(client, to.hostname).concat(fieldsOfCaller(head.forwarded)),
+      filterResponse,
       headersTimeout,
       onFailure,
     };
@@ -153,11 +157,6 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
       await open?.pool?.destroy();
     },
   };
-}
-
-/** The routes were matched with the method of the request line, so no field may replace it. */
-function withoutMethod(fields: readonly string[]): string[] {
-  return fields.filter((_, index) => !isMethodField((fields[index - (index % 2)] ?? '').toLowerCase()));
 }
 
 const UNKNOWN_CLIENT: Refusal = {

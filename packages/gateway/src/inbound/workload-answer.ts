@@ -45,17 +45,21 @@ const withoutHostileFields = responseFilter(
     DROPPED_PREFIXES_FROM_WORKLOAD.some((prefix) => name.startsWith(prefix)),
 );
 
+/** What the platform itself says to an Ingress of a name that is not here. */
+const UNKNOWN_HOST = 421;
+
 /** For the Gateway that reaches the workload itself. */
 export const filterWorkloadResponse: ResponseFilter = (headers, res) => {
   const passed = withoutHostileFields(headers, res);
-  if (res.hasHeader(ANSWERED_BY)) passed.push(ANSWERED_BY, 'workload');
+  if (res.hasHeader(ANSWERED_BY) || res.statusCode === UNKNOWN_HOST) passed.push(ANSWERED_BY, 'workload');
   return passed;
 };
 
 /** For the Runtime's end of a sidecar, which has filtered the answer or gives a refusal of its own, and says which. */
 export const filterSidecarResponse: ResponseFilter = (headers, res) => {
   const passed = withoutHostileFields(headers, res);
-  if (res.hasHeader(ANSWERED_BY))
-    passed.push(ANSWERED_BY, headers[ANSWERED_BY] === 'workload' ? 'workload' : 'platform');
+  const isOfWorkload = headers[ANSWERED_BY] === 'workload';
+  if (res.hasHeader(ANSWERED_BY)) passed.push(ANSWERED_BY, isOfWorkload ? 'workload' : 'platform');
+  else if (res.statusCode === UNKNOWN_HOST && isOfWorkload) passed.push(ANSWERED_BY, 'workload');
   return passed;
 };

@@ -19,6 +19,7 @@ import { openByteMeter } from '../byte-meter.ts';
 import type { GatewayEvent } from '../gateway.ts';
 import { type Inbound, openInbound } from '../inbound/inbound.ts';
 import { openPublicInbound, type PublicInbound } from '../inbound/public.ts';
+import { filterSidecarPublicResponse } from '../inbound/public-answer.ts';
 import { sidecarFields } from '../inbound/public-client.ts';
 import { filterSidecarResponse } from '../inbound/workload-answer.ts';
 import { type FromSidecar, receive, type SidecarSettings, send, socketNames, type Traffic } from './protocol.ts';
@@ -290,6 +291,7 @@ class Sidecar implements SidecarGateway {
       ...way,
       policy: settings.policy.public,
       clientFields: sidecarFields,
+      filterResponse: filterSidecarPublicResponse,
     });
     const link = { control, inbound, public: publicInbound, settings, release: socket.close };
     this.#link = link;

@@ -1,6 +1,9 @@
 // Sends a request to the store, signed, and reads what it answers.
+
 import { createHash } from 'node:crypto';
+import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
+import { gatherPieces } from '../gather.ts';
 import { encodeStrictly } from './names.ts';
 import { type StoreCredentials, sign } from './sign.ts';
 
@@ -56,7 +59,7 @@ export async function sendToStore(
   const unsigned = { ...stated, host: origin.host, 'x-amz-content-sha256': sha256(body) };
   const headers = await sign({ method, path, query, headers: unsigned }, { credentials, region, origin });
   const pairs = Object.entries(query).map(([name, value]) => `${encodeStrictly(name)}=${encodeStrictly(value)}`);
-  return pool.request({
+  const answer = await pool.request({
     method: method as Dispatcher.HttpMethod,
     path: pairs.length === 0 ? path : `${path}?${pairs.join('&')}`,
     headers,
@@ -65,6 +68,8 @@ export async function sendToStore(
     headersTimeout: milliseconds,
     bodyTimeout: milliseconds,
   });
+  gatherPieces(answer.body);
+  return answer;
 }
 
 export class AnswerTooLargeError extends Error {
@@ -74,12 +79,10 @@ export class AnswerTooLargeError extends Error {
 
 /** @throws AnswerTooLargeError beyond `most` bytes */
 export async function storeText({ body }: Dispatcher.ResponseData, most: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const pile = new Pile();
   for await (const chunk of body) {
-    size += chunk.length;
-    if (size > most) throw new AnswerTooLargeError('the store answered with too much');
-    chunks.push(chunk);
+    if (pile.length + chunk.length > most) throw new AnswerTooLargeError('the store answered with too much');
+    pile.add(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return pile.take().toString('utf8');
 }

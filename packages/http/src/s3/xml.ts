@@ -1,5 +1,6 @@
 // The XML of S3: small documents without attributes that matter. Read strictly (no document type, hence no entities but
 // the predefined ones; no processing instructions) and within limits of size, depth and number of elements.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { SaxesParser } from 'saxes';
 
 /** An element with either children or text. */
@@ -20,6 +21,12 @@ export class XmlError extends Error {
 }
 
 const DEEPEST = 8;
+/** Documents of S3 have one or two, which say their namespace. */
+const MOST_ATTRIBUTES = 32;
+/** Characters of one piece of markup or text, such as a tag with its attributes: a name of 1,024 bytes, encoded, has a tenth. */
+const LONGEST_PIECE = 32 * 1024;
+/** Characters that are read at a time; then others have a turn. Those that cost most take 2 ms. */
+const TURN = 8 * 1024;
 
 interface Open {
   readonly name: string;
@@ -27,32 +34,66 @@ interface Open {
   text: string;
 }
 
-/** @throws XmlError */
-export function readXml(source: string, limits: XmlLimits): XmlElement {
+/**
+ * Reads a document in turns of the event loop, so that others wait for a few milliseconds at most.
+ *
+ * @throws XmlError
+ */
+export async function readXml(source: string, limits: XmlLimits): Promise<XmlElement> {
   if (source.length > limits.characters) throw new XmlError('The document is too long.');
+  const reading = openDocument(limits);
+  let read = 0;
+  while (source.length - read > TURN) {
+    reading.write(source.slice(read, read + TURN));
+    read += TURN;
+    await nextTurn();
+  }
+  return reading.end(source.slice(read));
+}
+
+interface XmlDocument {
+  write(text: string): void;
+  end(text: string): XmlElement;
+}
+
+function openDocument(limits: XmlLimits): XmlDocument {
   const parser = new SaxesParser({ position: false });
   const stack: Open[] = [];
   let root: XmlElement | undefined;
   let elements = 0;
+  let attributes = 0;
+  /** Since the last piece that was whole. */
+  let pending = 0;
   const refuse = (what: string) => () => {
     throw new XmlError(what);
+  };
+  const isWhole = (): void => {
+    pending = 0;
   };
   parser.on('error', refuse('The document is not well-formed.'));
   parser.on('doctype', refuse('A document type is not accepted.'));
   parser.on('processinginstruction', refuse('A processing instruction is not accepted.'));
+  parser.on('comment', isWhole);
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > MOST_ATTRIBUTES) throw new XmlError('The document has too many attributes.');
+  });
   parser.on('opentag', ({ name }) => {
+    isWhole();
     elements += 1;
     if (elements > limits.elements) throw new XmlError('The document has too many elements.');
     if (stack.length >= DEEPEST) throw new XmlError('The document is nested too deeply.');
     stack.push({ name: name.slice(name.indexOf(':') + 1), children: [], text: '' });
   });
   const onText = (text: string): void => {
+    isWhole();
     const open = stack.at(-1);
     if (open !== undefined) open.text += text;
   };
   parser.on('text', onText);
   parser.on('cdata', onText);
   parser.on('closetag', () => {
+    isWhole();
     const closed = stack.pop();
     if (closed === undefined) return;
     const { name, children, text } = closed;
@@ -61,9 +102,20 @@ export function readXml(source: string, limits: XmlLimits): XmlElement {
     if (parent === undefined) root = element;
     else parent.children.push(element);
   });
-  parser.write(source).close();
-  if (root === undefined) throw new XmlError('The document is empty.');
-  return root;
+  const write = (text: string): void => {
+    pending += text.length;
+    parser.write(text);
+    if (pending > LONGEST_PIECE) throw new XmlError('A part of the document is too long.');
+  };
+  return {
+    write,
+    end(text) {
+      write(text);
+      parser.close();
+      if (root === undefined) throw new XmlError('The document is empty.');
+      return root;
+    },
+  };
 }
 
 const NAMESPACE = 'http://s3.amazonaws.com/doc/2006-03-01/';

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { gatherPieces } from '@platform/http';
 
 /** Colon, space and the end of a line. */
 const FIELD_BYTES = 4;
@@ -54,6 +55,10 @@ export class Http2Request extends Readable {
       this.rawHeaders.push('transfer-encoding', 'chunked');
     }
     if (stream.endAfterHeaders) this.push(null);
+    else {
+      gatherPieces(stream);
+      gatherPieces(this);
+    }
     stream.once('close', () => this.#endBroken());
   }
 

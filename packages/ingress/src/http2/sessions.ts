@@ -11,6 +11,7 @@ import {
   acceptRequest,
   defaultServerLimits,
   endFaulty,
+  gatherWrites,
   hold,
   OFFERED_METHODS,
   requireReading,
@@ -99,6 +100,7 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
     sessions.add(session);
     const watch = watchSession(session, socket, limits);
     session.on('stream', (stream, headers, _flags, fields: string[]) => {
+      gatherWrites(stream);
       const incoming = new Http2Request(stream, headers, fields, socket);
       const outgoing = new Http2Response(incoming, stream);
       watch.add(outgoing);

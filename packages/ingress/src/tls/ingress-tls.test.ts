@@ -1,5 +1,6 @@
 // The whole Ingress behind its own certificates: public requests over HTTP/2 and WebSockets over HTTP/1.1 reach the node as
 // over plain HTTP, and the client counts as one of https.
+
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { connect } from 'node:tls';
+import { switching } from '../../../http/test-support/handshakes.ts';
 import { newAuthority, type TestAuthority, writePair } from '../../test-support/certificates.ts';
 import { HOSTNAME, startUnderTest, type UnderTest } from '../../test-support/ingress-under-test.ts';
 import { answerOf, ask, CLIENT_MEMORY } from '../../test-support/tls-front-under-test.ts';
@@ -119,8 +121,8 @@ test('over HTTP/2 routes, hosts and limits are those of HTTP/1.1', async (t) => 
 
 test('a WebSocket opens over HTTP/1.1 of the same port', async (t) => {
   const under = await started(t);
-  under.node.server.on('upgrade', (_req, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  under.node.server.on('upgrade', (req, socket) => {
+    socket.write(switching(req));
     socket.pipe(socket);
   });
   const socket = tls(t, under, 'http/1.1');

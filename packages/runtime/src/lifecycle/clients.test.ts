@@ -67,6 +67,17 @@ test('core is asked once about a capability, and not about what cannot be one', 
   assert.deepEqual(questions, [[hashOf(capability(1))]]);
 });
 
+test('a clock that is set ends no client, and lets none stay longer', async () => {
+  for (const by of [100 * 86_400_000, -200 * 86_400_000]) {
+    const request = await begin(capability(1));
+    clock.set(by);
+    clock.advance(1_000);
+    await begin(capability(1));
+    assert.equal(request.ended, false);
+  }
+  assert.equal(questions.length, 1, 'core is asked once');
+});
+
 test('core is told the hash alone', async () => {
   await begin(capability(1));
   assert.ok(!JSON.stringify(questions).includes(capability(1)));
@@ -141,21 +152,49 @@ test('what ends soon is asked about until core answers, and goes on until then',
   assert.equal(running.ended, true);
 });
 
-test('an address that guesses is refused without a question, and others are not', async () => {
+test('an address that guesses costs core a question now and then, and shuts out nobody behind it or elsewhere', async () => {
   await begin(capability(1));
   const most = limits.guessedCapabilities.value;
   for (let guess = 0; guess < most; guess += 1)
     assert.equal(await refusal(capability(100 + guess), '198.51.100.7'), 'unauthenticated');
-  assert.equal(await refusal(capability(999), '198.51.100.7'), 'rate_limited');
   assert.equal(questions.length, 1 + most);
-  // What core said it does not know is remembered.
-  assert.equal(await refusal(capability(100), '192.0.2.1'), 'unauthenticated');
-  assert.equal(questions.length, 1 + most);
-  await begin(capability(1), '198.51.100.7');
   valid.set(hashOf(capability(2)), HOUR);
-  await begin(capability(2), '192.0.2.1');
+  valid.set(hashOf(capability(3)), HOUR);
+  // A rightful client among more guesses than core is asked about at once.
+  const guesses = [];
+  for (let guess = 0; guess < 50; guess += 1) guesses.push(refusal(capability(200 + guess), '198.51.100.7'));
+  await begin(capability(2), '198.51.100.7');
+  assert.deepEqual(new Set(await Promise.all(guesses)), new Set(['rate_limited']));
+  assert.equal(questions.length, 2 + most);
+  // The next ones wait, whoever comes.
+  const waiting = Promise.all([
+    ...Array.from({ length: 200 }, (_, guess) => refusal(capability(300 + guess), '198.51.100.7')),
+    begin(capability(3), '198.51.100.8').then(() => 'elsewhere'),
+  ]);
+  await begin(capability(1), '198.51.100.7');
+  assert.equal(questions.length, 3 + most, 'of the other address, at once');
+  clock.advance(250);
+  assert.deepEqual(new Set(await waiting), new Set(['rate_limited', 'elsewhere']));
+  assert.equal(questions.length, 4 + most);
+  assert.ok(questions.every((hashes) => hashes.length <= 64));
   clock.advance(60_000);
   assert.equal(await refusal(capability(999), '198.51.100.7'), 'unauthenticated');
+});
+
+test('among those that guess, the address with the most makes room for another', async () => {
+  for (const address of ['198.51.100.7', '198.51.100.8'])
+    for (let guess = 0; guess < limits.guessedCapabilities.value; guess += 1)
+      await refusal(capability(10_000 + guess + Number(address.at(-1)) * 100), address);
+  valid.set(hashOf(capability(2)), HOUR);
+  const flood = Array.from({ length: 500 }, (_, guess) => refusal(capability(20_000 + guess), '198.51.100.7'));
+  await begin(capability(2), '198.51.100.8');
+  assert.deepEqual(new Set(await Promise.all(flood)), new Set(['rate_limited']));
+});
+
+test('while core cannot be asked, those that wait are told so', async () => {
+  for (let guess = 0; guess < limits.guessedCapabilities.value; guess += 1) await refusal(capability(100 + guess));
+  nextAnswer = () => Promise.reject(new Error('core is not reached'));
+  assert.equal(await refusal(capability(999)), 'workload_unavailable');
 });
 
 test('valid capabilities are no guesses, however many there are', async () => {

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { credentialPrefixes, limits, mostAskedCapabilities, refuse } from '@platform/contract';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
+import { Doubtful } from './doubtful.ts';
 
 export interface ClientsParts {
   readonly installationId: string;
@@ -52,18 +53,23 @@ export class Clients {
   readonly #open = new Map<string, Set<() => void>>();
   readonly #questions = new Map<string, Promise<boolean>>();
   readonly #guesses = new Map<string, Guesses>();
+  readonly #doubtful: Doubtful;
+  /** Questions about a single capability that are under way. */
+  #asking = 0;
   /** Raised whenever what is known no longer counts, which includes answers that are on their way. */
   #turn = 0;
 
   constructor(parts: ClientsParts) {
     this.#parts = parts;
+    const ask = (hashes: readonly string[]) => this.#questionAll(hashes);
+    this.#doubtful = new Doubtful({ clock: parts.clock, most: mostAskedCapabilities, ask });
   }
 
   /**
    * Resolves with what to call when the request is over.
    *
-   * @throws RefusalError `unauthenticated`, `rate_limited` after too many guesses, `workload_unavailable` when core cannot
-   *   be asked
+   * @throws RefusalError `unauthenticated`, `rate_limited` for one that is not valid from an address with too many of these,
+   *   `workload_unavailable` when core cannot be asked
    */
   async admit({ capability, address = '', end }: Client): Promise<() => void> {
     if (capability === undefined || !SHAPE.test(capability)) throw unauthenticated();
@@ -132,7 +138,7 @@ export class Clients {
 
   #isKnown(hash: string): boolean {
     const known = this.#known.get(hash);
-    return known !== undefined && known.endsAt > this.#parts.clock.now().getTime();
+    return known !== undefined && known.endsAt > this.#parts.clock.elapsed();
   }
 
   #know(hash: string, milliseconds: number): void {
@@ -142,7 +148,7 @@ export class Clients {
       this.#known.delete(hash);
       this.#end(hash);
     });
-    this.#known.set(hash, { endsAt: clock.now().getTime() + milliseconds, cancel });
+    this.#known.set(hash, { endsAt: clock.elapsed() + milliseconds, cancel });
   }
 
   #hold(hash: string, end: () => void): () => void {
@@ -165,9 +171,9 @@ export class Clients {
   #ask(hash: string, address: string): Promise<boolean> {
     const asked = this.#questions.get(hash);
     if (asked !== undefined) return asked;
-    if (this.#questions.size >= QUESTIONS) throw unverified();
-    this.#takeGuess(address);
-    const question = this.#question(hash, address).finally(() => {
+    const isDoubtful = this.#asking >= QUESTIONS || !this.#takeGuess(address);
+    const begun = isDoubtful ? this.#askDoubtful(hash, address) : this.#question(hash, address);
+    const question = begun.finally(() => {
       if (this.#questions.get(hash) === question) this.#questions.delete(hash);
     });
     this.#questions.set(hash, question);
@@ -175,23 +181,40 @@ export class Clients {
   }
 
   async #question(hash: string, address: string): Promise<boolean> {
+    let wasGuess = false;
+    this.#asking += 1;
+    try {
+      wasGuess = !(await this.#questionAll([hash])).has(hash);
+      return !wasGuess;
+    } finally {
+      this.#asking -= 1;
+      if (!wasGuess) this.#giveGuessBack(address);
+    }
+  }
+
+  /** @throws RefusalError `rate_limited` for one that is not valid */
+  async #askDoubtful(hash: string, address: string): Promise<boolean> {
+    if (await this.#doubtful.ask(hash, address)) return true;
+    throw refuse('rate_limited', 'Too many requests from this address named a capability that is not valid.', {
+      retryAfter: Math.ceil(MINUTE / 1_000 / GUESSES),
+    });
+  }
+
+  /** @returns those that are valid */
+  async #questionAll(hashes: readonly string[]): Promise<ReadonlySet<string>> {
     const turn = this.#turn;
-    const valid = await this.#validOf([hash]).catch((error: unknown) => {
-      this.#giveGuessBack(address);
+    const valid = await this.#validOf(hashes).catch((error: unknown) => {
       const { installationId, log } = this.#parts;
       log.warn({ installationId, err: error }, 'core could not be asked about a client');
       throw unverified();
     });
-    const left = valid.get(hash);
-    if (left === undefined) {
-      this.#remember(hash);
-      return false;
+    for (const hash of hashes) {
+      const left = valid.get(hash);
+      if (left === undefined) this.#remember(hash);
+      // It may have ended while the answer was on its way: ask again.
+      else if (turn === this.#turn) this.#know(hash, left);
     }
-    this.#giveGuessBack(address);
-    // It may have ended while the answer was on its way: ask again.
-    if (turn !== this.#turn) return true;
-    this.#know(hash, left);
-    return true;
+    return new Set(valid.keys());
   }
 
   #validOf(hashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
@@ -204,18 +227,17 @@ export class Clients {
     if (this.#refused.size > REMEMBERED_REFUSALS && oldest !== undefined) this.#refused.delete(oldest);
   }
 
-  #takeGuess(address: string): void {
-    const now = this.#parts.clock.now().getTime();
+  /** @returns false when the address has none left */
+  #takeGuess(address: string): boolean {
+    const now = this.#parts.clock.elapsed();
     const { left, at } = this.#guesses.get(address) ?? { left: GUESSES, at: now };
     const refilled = Math.min(GUESSES, left + ((now - at) / MINUTE) * GUESSES);
-    if (refilled < 1)
-      throw refuse('rate_limited', 'Too many requests from this address named a capability that is not valid.', {
-        retryAfter: Math.ceil(MINUTE / 1_000 / GUESSES),
-      });
+    if (refilled < 1) return false;
     this.#guesses.delete(address);
     this.#guesses.set(address, { left: refilled - 1, at: now });
     const [oldest] = this.#guesses.keys();
     if (this.#guesses.size > ADDRESSES && oldest !== undefined) this.#guesses.delete(oldest);
+    return true;
   }
 
   #giveGuessBack(address: string): void {

@@ -54,6 +54,18 @@ describe('a workload', () => {
     assert.deepEqual([questions, asleep, clock.timers()], [1, 1, []]);
   });
 
+  for (const by of [100 * 86_400_000, -100 * 86_400_000])
+    test(`a clock that is set by ${by / 86_400_000} days makes it sleep no sooner and no later`, async () => {
+      await pass(1_000);
+      clock.set(by);
+      watch.signal();
+      await pass(IDLE - 1);
+      assert.deepEqual([questions, asleep], [0, 0]);
+      clock.set(-by);
+      await pass(1);
+      assert.equal(asleep, 1);
+    });
+
   test('is idle from the end of its last request, not from its begin', async () => {
     busy = true;
     watch.signal();

@@ -29,13 +29,13 @@ export class IdleWatch {
 
   constructor(options: IdleWatchOptions) {
     this.#options = options;
-    this.#lastSignal = options.clock.now().getTime();
+    this.#lastSignal = options.clock.elapsed();
     this.#lookAfter(options.idleMilliseconds);
   }
 
   /** A request began or ended. */
   signal(): void {
-    this.#lastSignal = this.#options.clock.now().getTime();
+    this.#lastSignal = this.#options.clock.elapsed();
     this.#signals += 1;
     if (!this.#leased) return;
     this.#leased = false;
@@ -54,7 +54,7 @@ export class IdleWatch {
 
   #look(): void {
     const { clock, idleMilliseconds, isBusy } = this.#options;
-    const quiet = clock.now().getTime() - this.#lastSignal;
+    const quiet = clock.elapsed() - this.#lastSignal;
     this.#leased = false;
     if (isBusy()) this.#lookAfter(idleMilliseconds);
     else if (quiet < idleMilliseconds) this.#lookAfter(idleMilliseconds - quiet);

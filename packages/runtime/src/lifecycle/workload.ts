@@ -200,6 +200,8 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
         // A driver only sees that its Gateway did not open, and would take core's silence for a fault of its own.
         throw coreFailure ?? error;
       }));
+    if (volume !== undefined && assignment.volumeStore === undefined && parts.driver.makesVolumes === true)
+      parts.volumes.noteMade(installationId);
     const running = assemble(instance, {
       ...options,
       tally: parts.tally,

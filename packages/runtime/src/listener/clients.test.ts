@@ -4,7 +4,7 @@ import http from 'node:http';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { handshake } from '../../../http/test-support/handshakes.ts';
+import { handshake, SWITCHING } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, request, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -18,7 +18,7 @@ const BACKEND = `
     res.on('close', () => console.log('the stream was left'));
   });
   server.on('upgrade', (req, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\nhello');
+    socket.write(${SWITCHING} + 'hello');
     socket.resume().on('end', () => console.log('the WebSocket was left'));
     socket.on('error', () => {});
   });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Assignment, CLIENT_ADDRESS, CLIENT_AUTHORIZATION, CLIENT_PROTOCOL, limits } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { handshake } from '../../../http/test-support/handshakes.ts';
+import { handshake, SWITCHING } from '../../../http/test-support/handshakes.ts';
 import { openRaw } from '../../../http/test-support/raw-exchange.ts';
 import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { type Answer, type CallOptions, request, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -17,7 +17,7 @@ const BACKEND = `
     res.end(JSON.stringify({ url: req.url, headers: req.headers }));
   });
   server.on('upgrade', (req, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\nhello');
+    socket.write(${SWITCHING} + 'hello');
     socket.on('error', () => {}).resume();
   });
   server.listen(Number(process.env.PORT));

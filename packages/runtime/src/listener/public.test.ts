@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Assignment, CLIENT_ADDRESS, CLIENT_PROTOCOL } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { handshake } from '../../../http/test-support/handshakes.ts';
+import { handshake, SWITCHING } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { makeAssignment } from '../../test-support/core-double.ts';
 import { type CallOptions, request, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -18,7 +18,7 @@ const BACKEND = `
     res.end(JSON.stringify({ app: process.env.PLATFORM_APP_ORIGIN, url: req.url, headers: req.headers }));
   });
   server.on('upgrade', (req, socket) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
+    socket.write(${SWITCHING});
     socket.pipe(socket);
   });
   setTimeout(() => server.listen(Number(process.env.PORT)), Number(process.env.DELAY ?? 0));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Assignment } from '@platform/contract';
 import { until } from '../../../../tests/support/wait.ts';
-import { type Fields, handshake, testHandshakeVectors } from '../../../http/test-support/handshakes.ts';
+import { type Fields, handshake, SWITCHING, testHandshakeVectors } from '../../../http/test-support/handshakes.ts';
 import { openRaw, type RawConnection } from '../../../http/test-support/raw-exchange.ts';
 import { capabilityFor, makeAssignment } from '../../test-support/core-double.ts';
 import { NODE_HOST, startTestNode, type TestNode } from '../../test-support/node.ts';
@@ -13,7 +13,7 @@ const BACKEND = `
   const server = http.createServer((req, res) => res.end('plain'));
   server.on('upgrade', (req, socket) => {
     const { authorization, 'sec-websocket-protocol': protocol } = req.headers;
-    socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n');
+    socket.write(${SWITCHING});
     socket.write(JSON.stringify({ url: req.url, authorization: authorization ?? null, protocol: protocol ?? null }) + '\\n');
     socket.pipe(socket);
   });

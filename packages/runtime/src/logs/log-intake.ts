@@ -2,14 +2,20 @@
 import type { Readable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { type LogEntry, limits } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import type { LogWriter } from './log-store.ts';
 
 const LONGEST_LINE = limits.workloadLogLine.value;
 const NEWLINE = 0x0a;
+const NOTHING = Buffer.alloc(0);
 /** Beyond this many lines in a second, lines are counted instead of kept. */
 const LINES_PER_SECOND = 1_000;
-/** Beyond this many bytes in a tenth of a second, the workload waits: its pipe is not read for the rest of it. */
-const BYTES_PER_TENTH = 512 * 1024;
+/** What a workload may cost in a millisecond, in bytes; beyond that it waits, because its pipe is not read. */
+const COST_PER_MILLISECOND = 5 * 1024;
+/** What it may cost at once. */
+const BURST = 512 * 1024;
+/** What a line costs beside its bytes, and a piece: of lines without any, a pipe holds thousands. */
+const COST_OF_LINE = 64;
 
 /** One intake for both streams of a workload, since they share the allowance. */
 export interface LogIntake {
@@ -26,10 +32,13 @@ export function createLogIntake(writer: LogWriter, milliseconds: () => number = 
   const endings: Promise<void>[] = [];
   return {
     take(stream, name) {
-      const splitter = createSplitter((line) => allowance.line(name, line));
+      const splitter = createSplitter({
+        keeps: () => allowance.keeps(),
+        line: (line) => allowance.line(name, line),
+      });
       stream.on('data', (chunk: Buffer) => {
-        splitter.push(chunk);
-        allowance.bytes(chunk.length, stream);
+        const lines = splitter.push(chunk);
+        allowance.spend(chunk.length + (1 + lines) * COST_OF_LINE, stream);
       });
       endings.push(
         new Promise((resolve) => {
@@ -50,40 +59,54 @@ export function createLogIntake(writer: LogWriter, milliseconds: () => number = 
   };
 }
 
-/** Splits bytes into lines; of a line that is too long it keeps the beginning only. */
-function createSplitter(emit: (line: string) => void): { push(chunk: Buffer): void; end(): void } {
-  let kept: Buffer[] = [];
-  let length = 0;
-  let cut = false;
+interface LineSink {
+  /** Whether the next line is kept; one that is not is counted. */
+  keeps(): boolean;
+  line(line: string): void;
+}
 
-  const add = (part: Buffer) => {
-    const room = LONGEST_LINE - length;
-    if (part.length > room) cut = true;
-    if (room <= 0 || part.length === 0) return;
-    // A copy, or a few bytes would hold on to the whole chunk they came in.
-    const piece = Buffer.from(part.subarray(0, room));
-    kept.push(piece);
-    length += piece.length;
+interface Splitter {
+  /** @returns how many lines ended */
+  push(chunk: Buffer): number;
+  end(): void;
+}
+
+/** Splits bytes into lines; of a line that is too long it keeps the beginning only, of one that is not kept nothing. */
+function createSplitter({ keeps, line: emit }: LineSink): Splitter {
+  const kept = new Pile();
+  /** Of the line that has begun. */
+  let length = 0;
+
+  const add = (part: Buffer): void => {
+    length += part.length;
+    const room = LONGEST_LINE - kept.length;
+    if (room > 0 && part.length > 0) kept.add(part.subarray(0, room));
   };
-  const finish = () => {
-    const text = harmless(Buffer.concat(kept).toString('utf8').replace(/\r$/, ''));
-    emit(cut ? `${text}…` : text);
-    kept = [];
+  const finish = (part: Buffer): void => {
+    const bytes = length + part.length;
+    if (!keeps()) kept.take();
+    else if (bytes === 0) emit('');
+    else {
+      add(part);
+      const text = harmless(kept.take().toString('utf8').replace(/\r$/, ''));
+      emit(bytes > LONGEST_LINE ? `${text}…` : text);
+    }
     length = 0;
-    cut = false;
   };
   return {
     push(chunk) {
       let start = 0;
+      let lines = 0;
       for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-        add(chunk.subarray(start, end));
-        finish();
+        finish(chunk.subarray(start, end));
+        lines += 1;
         start = end + 1;
       }
-      add(chunk.subarray(start));
+      if (start < chunk.length) add(chunk.subarray(start));
+      return lines;
     },
     end() {
-      if (length > 0) finish();
+      if (length > 0) finish(NOTHING);
     },
   };
 }
@@ -110,8 +133,8 @@ function createAllowance(writer: LogWriter, milliseconds: () => number) {
   let droppedInAll = 0;
   let hadRoom = true;
   let reporting: NodeJS.Timeout | undefined;
-  let tenth = 0;
-  let bytes = 0;
+  let cost = 0;
+  let at = milliseconds();
 
   const reportDropped = () => {
     clearTimeout(reporting);
@@ -122,8 +145,15 @@ function createAllowance(writer: LogWriter, milliseconds: () => number) {
     dropped = 0;
     hadRoom = true;
   };
+  const drop = () => {
+    dropped += 1;
+    droppedInAll += 1;
+    // The next line may never come, so a timer reports it.
+    reporting ??= setTimeout(reportDropped, 1_000).unref();
+  };
   return {
-    line(stream: LogEntry['stream'], line: string) {
+    /** Counts a line. */
+    keeps(): boolean {
       const now = Math.floor(milliseconds() / 1000);
       if (now !== second) {
         reportDropped();
@@ -131,23 +161,25 @@ function createAllowance(writer: LogWriter, milliseconds: () => number) {
         lines = 0;
       }
       lines += 1;
-      if (lines <= LINES_PER_SECOND && writer.append(stream, line)) return;
-      if (writer.diskFull()) hadRoom = false;
-      dropped += 1;
-      droppedInAll += 1;
-      // The next line may never come, so a timer reports it.
-      reporting ??= setTimeout(reportDropped, 1_000).unref();
+      if (lines > LINES_PER_SECOND) drop();
+      return lines <= LINES_PER_SECOND;
     },
-    bytes(count: number, stream: Readable) {
-      const now = Math.floor(milliseconds() / 100);
-      if (now !== tenth) {
-        tenth = now;
-        bytes = 0;
-      }
-      bytes += count;
-      if (bytes <= BYTES_PER_TENTH) return;
+    line(stream: LogEntry['stream'], line: string) {
+      if (writer.append(stream, line)) return;
+      if (writer.diskFull()) hadRoom = false;
+      drop();
+    },
+    spend(amount: number, stream: Readable) {
+      const now = milliseconds();
+      cost = Math.max(0, cost - (now - at) * COST_PER_MILLISECOND) + amount;
+      at = now;
+      if (cost <= BURST) return;
       stream.pause();
-      setTimeout(() => stream.resume(), 100);
+      const resume = (): void => {
+        cost = Math.min(cost, BURST);
+        stream.resume();
+      };
+      setTimeout(resume, Math.ceil((cost - BURST) / COST_PER_MILLISECOND));
     },
     end: reportDropped,
     dropped: () => droppedInAll,

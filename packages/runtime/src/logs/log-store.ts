@@ -42,6 +42,7 @@ const LARGEST_LINES = KEPT_LINES * 2;
 const LARGEST_BYTES = 8 * 1024 * 1024;
 const KEPT_BYTES = 4 * 1024 * 1024;
 const LARGEST_BACKLOG = 1_000;
+const NEWLINE = 0x0a;
 
 interface File {
   readonly path: string;
@@ -83,7 +84,9 @@ export function openLogStore(folder: string, clock: Clock, log: Log, diskFull = 
   /** The newest lines of those kept, oldest first, and whether there are older ones. */
   async function newest(installationId: string, limit: number, end: number) {
     await writers.get(installationId)?.settled();
-    const kept = (await readLines(pathOf(installationId))).slice(-KEPT_LINES).filter((line) => line.n < end);
+    const kept = (await readLines(pathOf(installationId), KEPT_LINES))
+      .slice(-KEPT_LINES)
+      .filter((line) => line.n < end);
     const lines = kept.slice(-limit);
     const first = lines.at(0);
     return { lines, before: first === undefined || lines.length === kept.length ? null : String(first.n) };
@@ -203,25 +206,31 @@ async function openFile(path: string): Promise<File> {
   const lines = await readLines(path);
   const file = { path, generation: 0, next: (lines.at(-1)?.n ?? 0) + 1, lines: lines.length, bytes: 0 };
   // A crash may have cut the last line; what is appended must begin on a line of its own.
-  await replace(file, lines.slice(-KEPT_LINES));
+  const content = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  await replace(file, { content, lines: lines.length });
+  if (file.lines > KEPT_LINES || file.bytes > KEPT_BYTES) await shorten(file);
   return file;
 }
 
-/** Keeps the newest lines, as many as are promised and fit. */
+/** Keeps the newest lines, as many as are promised and fit. What they say does not matter. */
 async function shorten(file: File): Promise<void> {
-  await replace(file, (await readLines(file.path)).slice(-KEPT_LINES));
+  const content = await readFile(file.path);
+  let lines = 0;
+  let first = content.length;
+  // Whole lines end with a line break.
+  for (let end = content.lastIndexOf(NEWLINE); end >= 0 && lines < KEPT_LINES; lines += 1) {
+    const before = end === 0 ? -1 : content.lastIndexOf(NEWLINE, end - 1);
+    if (content.length - (before + 1) > KEPT_BYTES) break;
+    first = before + 1;
+    end = before;
+  }
+  await replace(file, { content: content.subarray(first), lines });
 }
 
-async function replace(file: File, lines: readonly StoredLine[]): Promise<void> {
-  const texts = lines.map((line) => `${JSON.stringify(line)}\n`);
-  let bytes = 0;
-  let first = texts.length;
-  for (let index = texts.length - 1; index >= 0; index -= 1) {
-    bytes += Buffer.byteLength(texts[index] ?? '');
-    if (bytes > KEPT_BYTES) break;
-    first = index;
-  }
-  const content = Buffer.from(texts.slice(first).join(''));
+async function replace(
+  file: File,
+  { content, lines }: { readonly content: Buffer; readonly lines: number },
+): Promise<void> {
   const temporary = `${file.path}.new`;
   const handle = await open(temporary, 'w', 0o600);
   try {
@@ -232,11 +241,11 @@ async function replace(file: File, lines: readonly StoredLine[]): Promise<void> 
   // Before the file changes: a reader that sees the new one knows that its place in the old one is gone.
   file.generation += 1;
   await rename(temporary, file.path);
-  file.lines = texts.length - first;
+  file.lines = lines;
   file.bytes = content.length;
 }
 
-async function readLines(path: string): Promise<StoredLine[]> {
+async function readLines(path: string, most?: number): Promise<StoredLine[]> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -244,5 +253,5 @@ async function readLines(path: string): Promise<StoredLine[]> {
     if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
-  return parseLines(text);
+  return parseLines(text, most);
 }

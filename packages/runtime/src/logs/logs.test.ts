@@ -132,6 +132,38 @@ describe('the log of an installation', () => {
     assert.ok(items[1]?.line.endsWith('…'));
   });
 
+  for (const [what, line] of [
+    ['nothing', '\n'],
+    ['a carriage return', '\r\n'],
+    ['one letter', 'x\n'],
+    ['half a character', Buffer.of(0xe2, 0x0a)],
+    ['an escape', '\u001b\n'],
+    ['ten letters', `${'x'.repeat(10)}\n`],
+    ['4 KiB', `${'x'.repeat(4_096)}\n`],
+    ['a megabyte', `${'x'.repeat(1_048_576)}\n`],
+  ] as const) {
+    test(`makes a workload wait whose lines have ${what} each, by bytes and by lines`, async () => {
+      let now = 0;
+      let kept = 0;
+      const writer = { append: () => ++kept > 0, diskFull: () => false, settled: async () => undefined };
+      const intake = createLogIntake(writer, () => now);
+      const stream = new PassThrough({ highWaterMark: 64 * 1024 * 1024 });
+      intake.take(stream, 'stdout');
+      const bytes = Buffer.from(line);
+      const chunk = Buffer.concat(Array.from({ length: Math.ceil(65_536 / bytes.length) }, () => bytes));
+      const most = 40;
+      for (let count = 0; count < most; count += 1) stream.write(chunk);
+      await new Promise((resolve) => setImmediate(resolve));
+      assert.ok(stream.isPaused());
+      const lines = kept + intake.dropped();
+      assert.ok(lines <= 70_000, `${lines} lines were read at once`);
+      const unread = stream.readableLength;
+      assert.ok(unread >= most * chunk.length - 600_000 - chunk.length, `${unread} bytes were left`);
+      now = 100_000;
+      stream.destroy();
+    });
+  }
+
   test('of a flood keeps a part and counts the rest', async () => {
     const store = open();
     await intakeOf(

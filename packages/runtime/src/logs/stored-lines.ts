@@ -6,14 +6,19 @@ export interface StoredLine extends LogEntry {
   readonly n: number;
 }
 
-export function parseLines(text: string): StoredLine[] {
-  return text.split('\n').flatMap((line) => {
-    if (line === '') return [];
-    try {
-      // Written by the log store; a line cut by a crash fails here and is left out.
-      return [JSON.parse(line) as StoredLine];
-    } catch {
-      return [];
-    }
-  });
+/** @param most of the last lines. Default: all */
+export function parseLines(text: string, most = Number.POSITIVE_INFINITY): StoredLine[] {
+  // Behind the last line break there is nothing, or a line that was cut.
+  return text
+    .split('\n')
+    .slice(-most - 1)
+    .flatMap((line) => {
+      if (line === '') return [];
+      try {
+        // Written by the log store; a line cut by a crash fails here and is left out.
+        return [JSON.parse(line) as StoredLine];
+      } catch {
+        return [];
+      }
+    });
 }

@@ -200,3 +200,55 @@ test('an image that cannot be mounted is never taken for an empty volume', image
   await assert.rejects(volumes.attach(request(16, 'inst-bad')));
   assert.deepEqual(readdirSync(join(directory, 'inst-bad')), []);
 });
+
+for (const [kind, settings] of Object.entries({ images, folders: {} }))
+  test(`a volume that was made here and is gone is missed, and never made anew: ${kind}`, settings, async () => {
+    const open = () => (kind === 'images' ? openVolumes(directory) : openVolumes(directory, 'none here'));
+    await (await open().attach(request())).release();
+    const lose: Record<string, () => void> = {
+      'the volume alone': () => {
+        rmSync(join(directory, kind === 'images' ? 'inst-one.ext4' : 'inst-one'), { recursive: true });
+      },
+      'all that is there': () => rmSync(directory, { recursive: true }),
+    };
+    for (const [what, go] of Object.entries(lose)) {
+      const kept = `${directory}.kept`;
+      execFileSync('cp', ['-a', '--sparse=always', directory, kept]);
+      go();
+      const volumes = open();
+      await assert.rejects(
+        volumes.attach(request()),
+        { name: 'StartRefused', message: /is missing on this machine/ },
+        what,
+      );
+      assert.throws(() => volumes.place('inst-one'), { name: 'StartRefused' });
+      await (await volumes.attach(request(16, 'inst-new'))).release();
+      await volumes.remove('inst-new');
+      rmSync(directory, { recursive: true, force: true });
+      execFileSync('mv', [kept, directory]);
+      await (await open().attach(request())).release();
+    }
+    rmSync(join(directory, kind === 'images' ? 'inst-one.ext4' : 'inst-one'), { recursive: true });
+    rmSync(`${directory}.known/inst-one`);
+    await (await open().attach(request())).release();
+    await open().remove('inst-one');
+    await (await open().attach(request())).release();
+  });
+
+test('a volume of a version that noted none is known from then on', async () => {
+  const before = openVolumes(directory, 'none here');
+  await (await before.attach(request())).release();
+  rmSync(`${directory}.known`, { recursive: true });
+  openVolumes(directory, 'none here');
+  rmSync(join(directory, 'inst-one'), { recursive: true });
+  await assert.rejects(openVolumes(directory, 'none here').attach(request()), { name: 'StartRefused' });
+});
+
+test('volumes that a driver makes are noted by it, and missed as well', () => {
+  const volumes = openVolumes(directory);
+  writeFileSync(`${volumes.place('inst-one')}.img`, '');
+  volumes.noteMade('inst-one');
+  volumes.place('inst-one');
+  rmSync(join(directory, 'inst-one.img'));
+  assert.throws(() => volumes.place('inst-one'), { name: 'StartRefused' });
+});

@@ -1,11 +1,13 @@
 // The persistent folders of workloads on this node: one for each installation, kept when the app is removed, and as
 // large as its manifest says where this machine can hold it to that.
-import { chmodSync, existsSync, lchownSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartRefused } from '../drivers/driver.ts';
 import { modes } from '../modes.ts';
 import { run } from '../run-command.ts';
 import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
+import { openKnownVolumes } from './known-volumes.ts';
 import { mountsBelow } from './mounts.ts';
 
 export interface VolumeRequest {
@@ -24,27 +26,41 @@ export interface AttachedVolume {
 export interface Volumes {
   /**
    * The volume of an installation, made at the first question; later ones find it as it was left.
-   * @throws Error when it is in use, or cannot be mounted now
+   * @throws StartRefused when this machine has made one that is gone; Error when it is in use, or cannot be mounted now
    */
   attach(request: VolumeRequest): Promise<AttachedVolume>;
   /** Deletes the volume of an installation, also one that a driver made. @throws Error while it is in use */
   remove(installationId: string): Promise<void>;
+  /** Whether one belongs to a user of its app alone. One that was made without root belongs to the user of this process. */
+  haveOwners(): boolean;
   /** Whether an installation has one, also one that a driver made. */
   has(installationId: string): boolean;
-  /** Where the volume of an installation is or will be, for drivers that make volumes of their own. */
+  /**
+   * Where the volume of an installation is or will be, for drivers that make volumes of their own and {@link noteMade}
+   * them.
+   *
+   * @throws StartRefused as `attach`
+   */
   place(installationId: string): string;
+  /** Its volume is there now: it is never made again. */
+  noteMade(installationId: string): void;
   /** Why the size of this volume is not limited, in a few words; undefined when it is. */
   unlimited(installationId: string): string | undefined;
   /** Unmounts volumes left by an earlier Runtime that are not in use, except those of the installations in `keep`. */
   sweep(keep?: Iterable<string>): Promise<void>;
 }
 
-/** @param tools by default those of this machine, or why it has none */
+/**
+ * @param path the folder of the volumes; `<path>.known` says which ones were made
+ * @param tools by default those of this machine, or why it has none
+ */
 export function openVolumes(path: string, tools: ImageTools | string = findImageTools()): Volumes {
   mkdirSync(path, { recursive: true });
   // As the kernel names it in its list of mounts.
   const directory = realpathSync(path);
   chmodSync(directory, modes.passage);
+  // Beside the folder as it was named: that may be a link, or another disk is mounted there.
+  const known = openKnownVolumes(`${path}.known`, readdirSync(directory));
   const attached = new Set<string>();
   /** Set when this machine turned out not to mount images after all. */
   let usable = tools;
@@ -55,9 +71,21 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   const imageOf = (installationId: string) => `${place(installationId)}.ext4`;
   const isMounted = (folder: string) => mountsBelow(directory).some((mounted) => mounted.folder === folder);
 
+  /** The mount point of an image is a folder, and no volume. @throws StartRefused */
+  function requireThere(installationId: string): void {
+    const kind = known.kindOf(installationId);
+    const isThere = imagesOf(installationId).length > 0 || (kind === 'folder' && existsSync(place(installationId)));
+    if (kind === null || isThere) return;
+    const what = kind === 'image' ? `a file beside ${place(installationId)}` : `the folder ${place(installationId)}`;
+    throw new StartRefused(
+      `Its volume is missing on this machine: it was ${what}. Mount its disk, or restore it from a backup, and start the app again. To begin without its data, remove the file ${known.fileOf(installationId)} first.`,
+    );
+  }
+
   async function attach({ installationId, uid, diskMiB }: VolumeRequest): Promise<AttachedVolume> {
     const [folder, image] = [place(installationId), imageOf(installationId)];
     const isNew = !existsSync(folder) && !existsSync(image);
+    requireThere(installationId);
     if (isNew && typeof usable !== 'string') {
       const made = await attachNew(usable, { folder, image, diskMiB, uid: uid ?? 0 });
       if (made !== undefined) return made;
@@ -106,11 +134,18 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   }
 
   /** Images of every driver are named after the folder, what was not finished too. */
-  const imagesOf = (installationId: string) =>
+  const filesOf = (installationId: string) =>
     readdirSync(directory).filter((name) => name.startsWith(`${installationId}.`));
+  const imagesOf = (installationId: string) => filesOf(installationId).filter((name) => !name.endsWith('.new'));
 
   return {
-    place,
+    place(installationId) {
+      requireThere(installationId);
+      return place(installationId);
+    },
+    haveOwners: () =>
+      readdirSync(directory).some((name) => name.endsWith('.ext4') || lstatSync(place(name)).uid >= FIRST_OWNER),
+    noteMade: (installationId) => known.add(installationId, 'image'),
     has: (installationId) => existsSync(place(installationId)) || imagesOf(installationId).length > 0,
     async attach(request) {
       const { installationId } = request;
@@ -118,6 +153,7 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       attached.add(installationId);
       try {
         const volume = await attach(request);
+        known.add(installationId, existsSync(imageOf(installationId)) ? 'image' : 'folder');
         return {
           folder: volume.folder,
           release: () => volume.release().finally(() => attached.delete(installationId)),
@@ -133,8 +169,9 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       try {
         const folder = place(installationId);
         if (typeof usable !== 'string' && isMounted(folder)) await unmountImage(usable, folder);
-        for (const file of imagesOf(installationId)) await rm(join(directory, file), { force: true });
+        for (const file of filesOf(installationId)) await rm(join(directory, file), { force: true });
         await removeFolder(folder);
+        known.forget(installationId);
       } finally {
         attached.delete(installationId);
       }
@@ -153,6 +190,9 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
     },
   };
 }
+
+/** The smallest user id that an app may get (identities.ts). */
+const FIRST_OWNER = 30_000;
 
 /** Whatever a workload made of the modes in it. */
 async function removeFolder(folder: string): Promise<void> {

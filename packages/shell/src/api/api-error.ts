@@ -20,8 +20,12 @@ export class ApiError extends Error {
   }
 }
 
+/** Its message says what the person can do. */
+export class PlainError extends Error {}
+
 /** What a person reads when something did not work. Bugs show no detail: it would mean nothing to them. */
 export function plainMessage(error: unknown): string {
+  if (error instanceof PlainError) return error.message;
   if (!(error instanceof ApiError)) return 'This page stopped on an unexpected error. Reload it and try again.';
   if (error.retryAfter !== null && error.status === 429) {
     return `${error.message} Try again in ${error.retryAfter} ${error.retryAfter === 1 ? 'second' : 'seconds'}.`;

@@ -22,7 +22,7 @@ import {
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
-import { markAllRead, markRead } from './notifications/inbox.ts';
+import { markRead } from './notifications/inbox.ts';
 import { changeNotificationSettings, readNotificationSettings } from './notifications/settings.ts';
 import { type Asker, prompt } from './prompts/ask.tsx';
 import { askToChangeAccount, askToInvite, askToUninvite } from './prompts/ask-operator.ts';
@@ -67,7 +67,7 @@ const shellSide: ShellSide = {
   notifications: ({ unread, ...query }) =>
     call('notifications.list', { query: { ...query, unread: unread === undefined ? undefined : String(unread) } }),
   markRead,
-  markAllRead,
+  markAllRead: async (topics) => (await call('notifications.readAll', { body: { topics: [...topics] } })).updated,
   notificationSettings: readNotificationSettings,
   changeNotificationSettings,
   open: openApp,

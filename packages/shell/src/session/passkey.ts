@@ -1,11 +1,12 @@
 // Passkey ceremonies with the browser's own JSON functions (WebAuthn Level 3, sections 5.1.9 and 5.1.10), and what
 // each way of failing means to the person who tried.
 import type { CeremonyOptions } from '@platform/contract';
+import { PlainError } from '../api/api-error.ts';
 import { holdPrf } from './prf.ts';
 import { publicAssertion, publicRegistration } from './public-credential.ts';
 
 /** A ceremony failed; the message says what the person can do. */
-export class PasskeyError extends Error {
+export class PasskeyError extends PlainError {
   /** The person closed the browser's dialog or let it time out: worth a hint, not an alarm. */
   readonly cancelled: boolean;
   constructor(message: string, cancelled = false) {

@@ -137,6 +137,14 @@ export async function register(name: string, invitation: string | null): Promise
   const body = invitation === null ? { name } : { name, invitation };
   const options = await call('auth.register.options', { body });
   begin(await call('auth.register.verify', { body: await createPasskey(options) }));
+  registeredAt = Date.now();
+}
+
+let registeredAt = Number.NEGATIVE_INFINITY;
+
+/** Whether the account was registered here a moment ago: core lets it add a second passkey without the first, for five minutes. */
+export function registeredInThisPage(): boolean {
+  return Date.now() - registeredAt < 4 * 60_000;
 }
 
 /** @throws PasskeyError or ApiError */

@@ -3,6 +3,7 @@ import type { RegistrationMode } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { go, settingsAt } from '../address/view.ts';
 import { ApiError } from '../api/api-error.ts';
 import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
@@ -294,6 +295,7 @@ function EnrolForm({ token }: { readonly token: string }) {
           void run(async () => {
             await enrol(token);
             enrolmentToken.value = null;
+            go(settingsAt('recovered'));
           })
         }
       >

@@ -1,5 +1,5 @@
 // Shows what a push message says: from the bounded fields of the contract's schema alone, at most once for each id.
-import { type PushPayload, pushPayload } from '@platform/contract';
+import { PLATFORM_SENDER, type PushPayload, pushPayload } from '@platform/contract';
 import { UNREADABLE_TAG } from '../address/notification-address.ts';
 import { isFirstTime } from './shown-messages.ts';
 
@@ -35,7 +35,7 @@ export async function showPush(registration: Registration, text: string): Promis
   await registration.showNotification(title, {
     body: body === '' ? appName : `${appName}\n${body}`,
     tag: id,
-    icon: `/v1/catalog/${appId}/icon`,
+    icon: appId === PLATFORM_SENDER ? '/mark.svg' : `/v1/catalog/${appId}/icon`,
     requireInteraction: priority === 'critical',
     silent: priority === 'low',
   });

@@ -17,7 +17,7 @@ import type { CoreOrder, CoreReport } from './core.ts';
 const REPOSITORY = fileURLToPath(new URL('../../../../../', import.meta.url));
 
 async function start(order: CoreOrder, started: Started): Promise<Serving<CoreReport>> {
-  const { config, folder, databaseUrl, node, ingress } = order;
+  const { config, folder, absence, databaseUrl, node, ingress } = order;
   if (config.databaseUrl !== null) await requireDatabase(config.databaseUrl);
   const masterKey = await openMasterKey(config.masterKeyFile, databaseUrl);
   const metrics = config.metricsListen === null ? undefined : await openMetrics('core', coreMetrics);
@@ -34,6 +34,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     systemPackages: systemPackages(),
     rates: config.rates,
     ...(metrics === undefined ? {} : { metrics: metrics.own }),
+    identity: { folder, isNew: absence === 'new' },
     embeddedDatabase: config.databaseUrl === null,
     linkListen: config.linkListen,
     iroh: config.linkCarrier === 'iroh' ? { relay: config.irohRelay } : null,
@@ -41,6 +42,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
       publicKey: Buffer.from(node.publicKey),
       name: node.name,
       inherits: node.inherits,
+      lostKey: absence,
       // With a database of its own there is no other core that could take this machine for lost.
       leased: config.databaseUrl !== null,
       runtime: config.localNode,

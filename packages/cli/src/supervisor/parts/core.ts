@@ -2,13 +2,14 @@
 // public of their keys.
 import type { PlatformConfig } from '@platform/core/config';
 import { namesPort, type PlannedListener } from '../../process/listeners.ts';
-import type { ProgramPart, StartingPlatform } from '../part.ts';
+import type { Absence, ProgramPart, StartingPlatform } from '../part.ts';
 import { postgres } from './postgres.ts';
 
 export interface CoreOrder {
   readonly config: PlatformConfig;
   /** The data folder, absolute and locked. */
   readonly folder: string;
+  readonly absence: Absence;
   readonly databaseUrl: string;
   /** The machine as a node: what is public of its key. */
   readonly node: { readonly publicKey: Uint8Array; readonly name: string; readonly inherits: boolean };
@@ -31,7 +32,7 @@ export const core: ProgramPart<'Core', CoreReport, CoreOrder> = {
   isConfigured: () => true,
   needs: [postgres],
   async order(platform) {
-    const { config, folder } = platform;
+    const { config, folder, absence } = platform;
     const { machineName, openNodeIdentity } = await import('../../members/node-identity.ts');
     const { openIngressKey } = await import('../../members/ingress-identity.ts');
     const { key, inherits } = openNodeIdentity(folder);
@@ -40,6 +41,7 @@ export const core: ProgramPart<'Core', CoreReport, CoreOrder> = {
     return {
       config,
       folder,
+      absence,
       databaseUrl: databaseUrlOf(platform),
       node: { publicKey: key.publicKey, name, inherits },
       ingress,

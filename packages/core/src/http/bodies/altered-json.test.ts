@@ -7,7 +7,7 @@ import { refuseAlteredJson } from './altered-json.ts';
 
 function isRefused(text: string): boolean {
   try {
-    refuseAlteredJson(text, JSON.parse(text));
+    refuseAlteredJson(text);
     return false;
   } catch (error) {
     assert.ok(error instanceof RefusalError);
@@ -24,8 +24,6 @@ for (const text of [
     '[-1E+999]',
     `1${'0'.repeat(400)}.5`,
   ],
-  ...['{"a":1,"a":1}', '{"a":{"b":1},"a":{}}', '[{"a":1},{"a":1,"\\u0061":1}]', '{"__proto__":1,"__proto__":2}'],
-  ...['{"a":[1,{"b":0,"b":0}]}', '{"a:":1,"a:":2}'],
 ]) {
   test(`refused: ${text.slice(0, 40)}`, () => assert.equal(isRefused(text), true));
 }
@@ -38,7 +36,7 @@ for (const text of [
   test(`kept: ${text.slice(0, 40)}`, () => assert.equal(isRefused(text), false));
 }
 
-test('any JSON of its own passes, and with a member more than once it does not', () => {
+test('any JSON of exact numbers passes, and with one that is none it does not', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
       const text = JSON.stringify(value);
@@ -46,7 +44,6 @@ test('any JSON of its own passes, and with a member more than once it does not',
       const exact = JSON.stringify(value, (_, one) => (typeof one === 'number' && !isExact(one) ? 0 : one));
       assert.equal(isRefused(exact), false);
       assert.equal(isRefused(`{"a":${exact},"b":[${exact}]}`), false);
-      assert.equal(isRefused(`[{"a":${exact},"b":0,"a":${exact}}]`), true);
       assert.equal(isRefused(`[${text},1e400]`), true);
     }),
   );

@@ -1,6 +1,6 @@
 // Checks a large body that lies in a file, item by item, and writes its items to another one: a line of JSON each, as
 // the schema made them. Runs in a thread, and holds one item at a time.
-import { appendFileSync, closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync, readSync } from 'node:fs';
 import {
   type FieldError,
   fieldErrors,
@@ -57,22 +57,14 @@ function* textOf(file: number): Generator<string> {
 class CheckedItems implements ItemsReader {
   readonly #streams: StreamedMember;
   readonly #file: number;
-  #keys = new Set<string>();
+  readonly #keys = new Set<string>();
   #count = 0;
-  #errors: FieldError[] = [];
+  readonly #errors: FieldError[] = [];
   #lines = '';
 
   constructor(streams: StreamedMember, file: number) {
     this.#streams = streams;
     this.#file = file;
-  }
-
-  again(): void {
-    this.#keys = new Set();
-    this.#count = 0;
-    this.#errors = [];
-    this.#lines = '';
-    ftruncateSync(this.#file);
   }
 
   item(value: unknown): void {

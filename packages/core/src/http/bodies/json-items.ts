@@ -1,5 +1,5 @@
 // Reads a JSON body that is too large to be held: the items of one list in it are handed on as they come, everything
-// else is kept, and every value is what JSON.parse makes of it (the last of repeated names, __proto__ as own data).
+// else is kept, and every value is what JSON.parse makes of it (__proto__ as own data). No member is named twice.
 import { isStorable, limits, refuse } from '@platform/contract';
 import { getManyValues, isMany, none } from 'stream-chain/defs.js';
 import { jsonParser, type Token } from 'stream-json/core/parser.js';
@@ -10,8 +10,6 @@ const MOST_HELD = limits.searchBodyEntry.value;
 export interface ItemsReader {
   /** An item of the list, as JSON.parse would have made it. */
   item(value: unknown): void;
-  /** The list is named a second time: what was handed on of the first is void. */
-  again(): void;
 }
 
 export interface JsonRest {
@@ -32,7 +30,7 @@ interface Open {
  * Reads the text of a body. Only what a token needs is held, and never more than `limits.searchBodyEntry` allows.
  *
  * @param member the list's, of the object that the body is
- * @throws RefusalError `invalid_request` for text that is not JSON, too deep, or too large to be held; what `chunks` or
+ * @throws RefusalError `invalid_request` for text that is not JSON, names a member twice, is too deep, or too large to be held; what `chunks` or
  *   the reader throws
  */
 export function readJsonItems(chunks: Iterable<string>, member: string, reader: ItemsReader): JsonRest {
@@ -138,7 +136,7 @@ class Reading {
     const [root] = this.#open;
     const isList = this.#open.length === 1 && Array.isArray(value) && !Array.isArray(root?.value);
     if (isList && root?.key === this.#member) {
-      if (this.#list !== null) this.#reader.again();
+      if (this.#list !== null) throw refuse('invalid_request', 'The body names a member twice.');
       this.#list = value;
       this.#count = 0;
     }
@@ -159,6 +157,7 @@ class Reading {
       this.#reader.item(value);
     } else if (Array.isArray(parent.value)) parent.value.push(value);
     else {
+      if (Object.hasOwn(parent.value, parent.key)) throw refuse('invalid_request', 'The body names a member twice.');
       const own = { value, enumerable: true, writable: true, configurable: true };
       Object.defineProperty(parent.value, parent.key, own);
     }

@@ -8,6 +8,7 @@ import { limits, type RouteId, refuse } from '@platform/contract';
 import { receiveBody } from '@platform/http';
 import { Turns } from '../../background/turns.ts';
 import { hasNoRoom, openScratch, type Scratch } from '../../blobs/scratch.ts';
+import type { ProvenTime } from '../../clock/clock-guard.ts';
 import { linesOf, type StreamedItems } from '../streamed-items.ts';
 import type { BodyPool } from './body-pool.ts';
 
@@ -19,6 +20,7 @@ const ABANDONED_MILLISECONDS = 3_600_000;
 
 interface LargeBody {
   readonly caller: string;
+  readonly account: string;
   readonly limit: number;
   readonly arriving: (read: () => Promise<void>) => Promise<void>;
 }
@@ -34,6 +36,14 @@ export class LargeBodies {
     detail: 'Other large bodies are being read. Wait for one to finish, then send this again.',
   });
 
+  /** So that no account has the places of all, however many apps it sends from. */
+  readonly #ofAccounts = new Turns({
+    ofKey: limits.searchBodiesPerAccount.value,
+    waiting: WAITING * limits.searchBodiesPerAccount.value,
+    milliseconds: PATIENCE_MILLISECONDS,
+    detail: 'Other large bodies of this account are being read. Wait for one to finish, then send this again.',
+  });
+
   /** @param directory on a disk with room; other replicas may use it too */
   constructor(directory: string, pool: Pick<BodyPool, 'items'>) {
     this.#folder = path.join(directory, 'incoming-bodies');
@@ -41,18 +51,18 @@ export class LargeBodies {
   }
 
   /** Removes what processes left that were killed. */
-  async sweep(now: Date): Promise<void> {
+  async sweep(proven: ProvenTime): Promise<void> {
     for (const name of await readdir(this.#folder).catch(() => [])) {
       const file = path.join(this.#folder, name);
       const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-      if (now.getTime() - mtimeMs > ABANDONED_MILLISECONDS) await rm(file, { recursive: true, force: true });
+      if (proven.getTime() - mtimeMs > ABANDONED_MILLISECONDS) await rm(file, { recursive: true, force: true });
     }
   }
 
   /**
    * Waits for a place of the caller, then reads the body.
    *
-   * @param caller whose places these are
+   * @param caller whose places these are, and `account` whose they are together with its others
    * @param limit bytes of the body
    * @param arriving runs what takes the body in, as long as it arrives
    * @throws RefusalError `concurrency_limited`, `payload_too_large`, `unavailable` without room on the disk, or
@@ -61,13 +71,18 @@ export class LargeBodies {
   async receive(
     request: IncomingMessage,
     route: RouteId,
-    { caller, limit, arriving }: LargeBody,
+    { caller, account, limit, arriving }: LargeBody,
   ): Promise<StreamedItems<unknown>> {
-    const end = await this.#turns.take(caller);
+    const endOfAccount = await this.#ofAccounts.take(account);
+    const end = await this.#turns.take(caller).catch((error: unknown) => {
+      endOfAccount();
+      throw error;
+    });
     let scratch: Scratch | undefined;
     const close = async (): Promise<void> => {
       await scratch?.close();
       end();
+      endOfAccount();
     };
     try {
       scratch = await openScratch(this.#folder);

@@ -1,6 +1,6 @@
-// Parses and validates the bytes of a JSON body strictly: UTF-8, depth, storable values, schema. Pure, so that it runs
+// Parses and validates the bytes of a JSON body strictly: UTF-8, depth, no member twice, storable values, schema. Pure, so that it runs
 // in any thread.
-import { fieldErrors, type JsonBody, limits, notValid, refuse } from '@platform/contract';
+import { fieldErrors, type JsonBody, limits, notValid, refuse, repeatsMember } from '@platform/contract';
 import { refuseAlteredJson } from './altered-json.ts';
 import { refuseLargeJson } from './large-json.ts';
 import { refuseUnstorableJson } from './storable-values.ts';
@@ -23,7 +23,8 @@ export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindS
   const found = body.refusesSecrets === true ? findSecrets?.(text) : null;
   if (found != null)
     throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
-  if (body.keepsJson !== undefined) refuseAlteredJson(text, value);
+  if (repeatsMember(text, value)) throw refuse('invalid_request', 'The body names a member twice.');
+  if (body.keepsJson !== undefined) refuseAlteredJson(text);
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = body.schema.safeParse(value);

@@ -39,7 +39,7 @@ interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Whose bodies are counted together: those of a known caller, or of a client's network. */
-  readonly from: { readonly known: boolean; readonly subject: string };
+  readonly from: { readonly known: boolean; readonly subject: string; readonly account: string };
 }
 
 /** @throws RefusalError `concurrency_limited`, and what the readers refuse */
@@ -58,7 +58,10 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
     requireUploadRate(request.raw, reply.raw, limits.uploadRate.value);
     return held(undefined);
   }
-  if (!hasBody(request.raw) && body.schema.safeParse(undefined).success) return held(undefined);
+  if (!hasBody(request.raw)) {
+    if (body.schema.safeParse(undefined).success) return held(undefined);
+    throw refuse('invalid_request', 'This route needs a JSON body.');
+  }
   requireJson(request.raw);
   const arriving = <Read>(read: () => Promise<Read>) =>
     readers.places.read(request.raw, { kind: from.known ? 'known' : 'anonymous', name: from.subject }, read);
@@ -66,6 +69,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
   if (streams !== undefined && !isSmall(request)) {
     const streamed = await readers.largeBodies.receive(request.raw, id, {
       caller: from.subject,
+      account: from.account,
       limit,
       arriving,
     });

@@ -1,12 +1,17 @@
 // How often one client address may name what does not exist: unknown credentials and app hosts are looked up in the
-// database before anybody knows who asks, so no other rate holds for them.
+// database before anybody knows who asks, so no other rate holds for them. What exists is found all the same: whoever is behind
+// the address of somebody that guesses, or has a page open that does, waits for a moment and is not refused.
 import { limits, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
+import { Turns } from '../../background/turns.ts';
 import type { Rates } from '../../config/rates.ts';
 
 const WINDOW_MILLISECONDS = 60_000;
 /** Enough for every address that is active; the ones forgotten first were idle longest. */
 const ADDRESSES = 100_000;
+/** Look-ups of an address that has named too much, one after the other; a millisecond or two for each. */
+const WAITING = 64;
+const PATIENCE_MILLISECONDS = 2_000;
 
 interface Failures {
   count: number;
@@ -17,6 +22,12 @@ export class FailedLookups {
   readonly #ofNetwork = new LRUCache<string, Failures>({ max: ADDRESSES });
   readonly #clock: () => Date;
   readonly #most: number;
+  readonly #turns = new Turns({
+    ofKey: 1,
+    waiting: WAITING,
+    milliseconds: PATIENCE_MILLISECONDS,
+    detail: 'Too many unknown credentials or addresses came from here. Wait a moment.',
+  });
 
   /** @param rates a higher or lower rate of sign-ins raises or lowers this one as well */
   constructor({ rates, clock }: { readonly rates: Pick<Rates, 'authentication'>; readonly clock: () => Date }) {
@@ -28,14 +39,12 @@ export class FailedLookups {
    * Looks something up for a client, and counts it where it is not found.
    *
    * @param network of the client (`clientNetwork`)
-   * @throws RefusalError `rate_limited` instead of looking, once too much was not found within a minute
+   * @throws RefusalError once too much was not found within a minute: `rate_limited` for what is not found either, and
+   *   `concurrency_limited` instead of looking, where 64 others of the network wait for it
    */
   async look<Found>(network: string, find: () => Promise<Found | null>): Promise<Found | null> {
     const failures = this.#failuresOf(network);
-    if (failures.count >= this.#most) {
-      const retryAfter = (failures.until - this.#clock().getTime()) / 1_000;
-      throw refuse('rate_limited', 'Too many unknown credentials or addresses came from here.', { retryAfter });
-    }
+    if (failures.count >= this.#most) return this.#lookInTurn(network, failures, find);
     // Counted while it is looked up, so that many at once are no way around.
     failures.count += 1;
     let isUnknown = false;
@@ -47,6 +56,18 @@ export class FailedLookups {
       // A look-up that failed says nothing about the client.
       if (!isUnknown) failures.count -= 1;
     }
+  }
+
+  async #lookInTurn<Found>(network: string, failures: Failures, find: () => Promise<Found | null>): Promise<Found> {
+    const endTurn = await this.#turns.take(network);
+    try {
+      const found = await find();
+      if (found !== null) return found;
+    } finally {
+      endTurn();
+    }
+    const retryAfter = (failures.until - this.#clock().getTime()) / 1_000;
+    throw refuse('rate_limited', 'Too many unknown credentials or addresses came from here.', { retryAfter });
   }
 
   #failuresOf(network: string): Failures {

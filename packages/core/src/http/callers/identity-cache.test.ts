@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { type AuthorCaller, authorCaller } from '../../accounts/author-caller.ts';
-import { type SessionCaller, sessionCaller } from '../../accounts/session-caller.ts';
+import { type AuthorCaller, authorCaller } from '../../accounts/author-tokens/author-caller.ts';
+import { type SessionCaller, sessionCaller } from '../../accounts/sessions/session-caller.ts';
 import type { CoreContext } from '../../context.ts';
 import type { Signals } from '../../database/signals.ts';
 import { type FrontendCaller, frontendCaller } from '../../installations/frontend-caller.ts';

@@ -53,8 +53,8 @@ export function checkOrigin({ request, spec, caller, scheme, config }: OriginChe
     if (origin === undefined || !isAppOrigin(origin, config)) throw refusal();
     return;
   }
+  // A page elsewhere cannot read the answer, and must not spend what its visitor may ask for: it sends no Origin for a picture.
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refusal();
   if (spec.origin === 'shell' && origin === undefined) throw refusal();
   if (origin !== undefined && origin !== config.origin) throw refusal();
-  // Apps are same-site with the shell, so their requests carry its cookie: the browser says where they came from.
-  if (scheme?.from === 'shell' && site !== undefined && site !== 'same-origin' && site !== 'none') throw refusal();
 }

@@ -1,6 +1,7 @@
 // Removes rate buckets that are full again, which equal missing ones.
 
 import { PeriodicTask } from '../../background/periodic-task.ts';
+import { earlier } from '../../clock/clock-guard.ts';
 import type { Rates } from '../../config/rates.ts';
 import type { CoreContext } from '../../context.ts';
 import { removeIdleBuckets } from './rate-buckets.ts';
@@ -13,8 +14,8 @@ export function idleBuckets(context: CoreContext, rates: Rates): PeriodicTask {
   return new PeriodicTask(context, {
     name: 'idle-rate-buckets',
     everyMilliseconds: PERIOD_MILLISECONDS,
-    async piece() {
-      const full = new Date(context.clock().getTime() - Math.max(PERIOD_MILLISECONDS, minutes * 60_000));
+    async piece(proven) {
+      const full = earlier(proven, Math.max(PERIOD_MILLISECONDS, minutes * 60_000));
       return (await removeIdleBuckets(context.pool, full, BATCH)) === BATCH;
     },
   });

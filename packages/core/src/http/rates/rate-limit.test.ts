@@ -1,12 +1,13 @@
 // Rates hold for each caller alone and for all replicas together, refill with time, and say how long to wait.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { RefusalError } from '@platform/contract';
+import { RefusalError, type RouteSpec, routes } from '@platform/contract';
 import { registerAccount, TestBrowser } from '../../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
 import { startCoreProcess } from '../../../../../tests/support/core-process.ts';
 import { installTestApp } from '../../../../../tests/support/installed-app.ts';
 import { problemCode, rawRequest } from '../../../../../tests/support/raw-http.ts';
+import { earlier } from '../../clock/clock-guard.ts';
 import { defaultRates } from '../../config/rates.ts';
 import { removeIdleBuckets, takeFromBucket } from './rate-buckets.ts';
 import { rateLimiter } from './rate-limit.ts';
@@ -116,12 +117,12 @@ test('a replica whose clock is wrong, or is set back, gives no caller more and l
 });
 
 test('an unused bucket is removed, one in use stays', async () => {
-  const { pool } = constellation.core.context;
+  const { pool, time } = constellation.core.context;
   const one = replica(60, 120);
   await one.take('idle');
   now += 3_600_000;
   await one.take('awake');
-  await removeIdleBuckets(pool, new Date(now - 1), 1_000);
+  await removeIdleBuckets(pool, earlier(time.proven(), time.proven().getTime() - now + 1), 1_000);
   const { rows } = await pool.query<{ subject: string }>(
     "SELECT subject FROM rate_buckets WHERE subject IN ('idle', 'awake')",
   );
@@ -207,4 +208,31 @@ test('adding a passkey, exchanging a capability and joining are kinds of their o
   } finally {
     await other.close();
   }
+});
+
+test('a page elsewhere spends nothing of what its visitor may ask for, whichever route it names', async () => {
+  now += 600_000;
+  const visitor = new TestBrowser(constellation);
+  const reachable = (Object.values(routes) as RouteSpec[]).filter(
+    ({ method, origin, callers }) => method === 'GET' && origin !== 'app' && callers.includes('anonymous'),
+  );
+  assert.ok(
+    reachable.some(({ rate }) => rate === 'authentication'),
+    'there is something to spend',
+  );
+  // As a picture of the page asks for it: no Origin, and the site that the browser states.
+  for (const site of ['cross-site', 'same-site', 'whatever-comes-next']) {
+    for (const { path } of [...reachable, ...reachable, ...reachable]) {
+      const headers = {
+        origin: undefined,
+        'sec-fetch-site': site,
+        'sec-fetch-mode': 'no-cors',
+        'sec-fetch-dest': 'image',
+      };
+      const answer = await visitor.fetch(path.replaceAll(/:\w+/g, 'x'), { headers });
+      assert.deepEqual([answer.status, problemCode(answer)], [403, 'origin_not_allowed'], path);
+    }
+  }
+  for (let index = 0; index < 6; index += 1)
+    assert.equal((await visitor.fetch('/v1/auth/login/options', { body: {} })).status, 200);
 });

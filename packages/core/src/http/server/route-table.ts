@@ -6,7 +6,7 @@ import {
   type InstallationId,
   notValid,
   permissions,
-  type RefusalError,
+  RefusalError,
   type RouteId,
   type RouteSpec,
   refuse,
@@ -26,6 +26,7 @@ import { refuseUnstorable } from '../bodies/storable-values.ts';
 import type { Caller } from '../caller.ts';
 import type { Authenticator } from '../callers/authenticate.ts';
 import type { Callers } from '../callers/callers.ts';
+import type { KnownBrowsers } from '../callers/known-browsers.ts';
 import { checkCallerOverLink } from '../callers/link-routes.ts';
 import { checkOrigin } from '../callers/origins.ts';
 import type { Handlers, RouteResult } from '../handlers.ts';
@@ -39,6 +40,7 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
   readonly callers: Callers;
   readonly handlers: Handlers;
   readonly takeRate: TakeRate;
+  readonly browsers: Pick<KnownBrowsers, 'subjectOf'>;
   /** The refusal of what an installation was not granted. */
   readonly missingGrant: (caller: InstallationIdentity, wanted: WantedGrant) => Promise<RefusalError>;
   readonly bearsRole: (installationId: InstallationId, role: SystemRole) => Promise<boolean>;
@@ -114,7 +116,7 @@ async function answer(
   options.pacing.countFor(subject, request);
   nowOnBehalfOf(subject);
   if (spec.fillsDatabase === true) options.requireRoom?.();
-  const turn = options.takeRate(spec.rate, subject);
+  const turn = takeTurn(request, { spec, subject, isKnown: known !== null }, options);
   if (turn !== undefined) await turn;
   else if (spec.rate === 'none' && first.kind === 'anonymous') await options.pacing.anonymous(request);
   const params = parse(spec.params, request.params, 'path');
@@ -123,7 +125,11 @@ async function answer(
   if (stream !== null) return reply.type(stream).header('cache-control', 'no-store').send();
   if (request.headers.expect !== undefined) reply.raw.writeContinue();
   const { value: body, close } = await readRequestBody(
-    { request, reply, from: { known: known !== null, subject } },
+    {
+      request,
+      reply,
+      from: { known: known !== null, subject, account: 'accountKey' in first ? first.accountKey : subject },
+    },
     id,
     options,
   );
@@ -150,6 +156,20 @@ async function answer(
   } finally {
     await close();
   }
+}
+
+/** What comes from a browser that has signed in before is refused once its own bucket and that of its network are empty. */
+function takeTurn(
+  { raw }: FastifyRequest,
+  { spec, subject, isKnown }: { readonly spec: RouteSpec; readonly subject: string; readonly isKnown: boolean },
+  { takeRate, browsers }: Options,
+): Promise<void> | undefined {
+  const browser = spec.rate === 'authentication' && !isKnown ? browsers.subjectOf(raw) : null;
+  if (browser === null) return takeRate(spec.rate, subject);
+  return takeRate(spec.rate, browser)?.catch((error: unknown) => {
+    if (!(error instanceof RefusalError)) throw error;
+    return takeRate(spec.rate, subject);
+  });
 }
 
 async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTableOptions): Promise<Caller> {

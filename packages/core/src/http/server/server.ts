@@ -71,6 +71,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
       return refuseRequest(request, reply, error.refusal);
     }
     const failure = error instanceof Error ? error : new Error(String(error));
+    // Such as a Content-Type that is none: fastify reads it before any route does.
+    if ('code' in failure && String(failure.code).startsWith('FST_ERR_CTP_'))
+      return refuseRequest(request, reply, { code: 'unsupported_media_type' });
     // The client disconnected while sending its body, so no one receives this answer. PostgreSQL may reset a connection
     // as well, and then the client does.
     if (request.raw.destroyed && !request.raw.complete) return reply.code(400).send();

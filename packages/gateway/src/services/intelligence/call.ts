@@ -1,4 +1,5 @@
 // One AI call, from its first byte to its settlement: it is read, core authorizes it, and it is carried to the provider.
+
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {
@@ -12,6 +13,7 @@ import {
   resourceOfCall,
   sizeText,
 } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import {
   type Abandonable,
   type Carried,
@@ -21,10 +23,11 @@ import {
   receiveBody,
 } from '@platform/http';
 import { type CoreCalls, CoreRefusal } from '../core-calls.ts';
-import { queryNamesMethod } from '../method-override.ts';
+import { queryNamesMethod } from '../overrides.ts';
 import { isRedirect } from '../redirect.ts';
 import type { Room } from '../room.ts';
 import type { ServiceContext } from '../service.ts';
+import { accountTap } from './accounting/accounting.ts';
 import type { Dialect } from './dialect.ts';
 import { dialects } from './dialects.ts';
 import { type Endpoint, endpointOf } from './endpoints.ts';
@@ -34,7 +37,6 @@ import type { ProviderPools } from './provider-pools.ts';
 import { type Asked, bodyToSend, readAsked, UNREAD } from './request-body.ts';
 import { onlyModels, withoutUsageEvent } from './rewrites.ts';
 import type { Settlements } from './settlements.ts';
-import { usageTap } from './usage-tap.ts';
 
 const BODY_MS = 300_000;
 
@@ -140,6 +142,11 @@ export class Call implements Abandonable {
     settlements.open(authorized.reservation);
     try {
       this.#requireReadRightly(call, authorized);
+      if (asked.copies > 1 && reservedFor(asked, authorized) < asked.copies)
+        throw refuse(
+          'budget_exhausted',
+          'Less is left of this app’s budget for the month than a token for each answer.',
+        );
       const key = await this.#open(authorized, provider);
       if (this.#isWithdrawn) throw new RefusalError(WITHDRAWN);
       if (this.#isAbandoned || this.#means.isClosing()) throw refuse('unavailable', undefined, { retryAfter: 1 });
@@ -180,14 +187,14 @@ export class Call implements Abandonable {
     if (!head.chunked && (head.contentLength ?? 0) === 0) return null;
     if ((head.contentLength ?? 0) > limit) throw tooLarge(limit);
     if (expectsContinue) res.writeContinue();
-    const parts: Buffer[] = [];
+    const pile = new Pile();
     await receiveBody(req, { limit, milliseconds: BODY_MS }, (part) => {
       if (!this.#room.take(part.length))
         return Promise.reject(refuse('concurrency_limited', 'Too many large AI calls at once.', { retryAfter: 1 }));
-      parts.push(part);
+      pile.add(part);
       return undefined;
     });
-    return Buffer.concat(parts);
+    return pile.take();
   }
 
   async #authorize({ provider, method, path, asked, body }: ReadCall): Promise<AuthorizedIntelligence> {
@@ -238,15 +245,19 @@ export class Call implements Abandonable {
     const base = new URL(authorized.baseUrl);
     const basePath = base.pathname.replace(/\/$/, '');
     const path = dialect.upstreamPath(call.path, basePath);
-    const body = bodyToSend(call.body, { asked, endpoint, outputLimit: authorized.outputLimit });
+    const { streamUsage } = authorized;
+    const reservedOutput = reservedFor(asked, authorized);
+    const body = bodyToSend(call.body, { asked, endpoint, reservedOutput, streamUsage });
     const fields = headersToSend(this.#incoming.head, dialect, key);
     const before = performance.now() - call.begun;
     const { visibleModels } = authorized;
-    const tap = usageTap({
+    // Alone, so that the body as it was read is not kept beside the one that is sent.
+    const withholdsUsage = asked.hidesUsage && streamUsage;
+    const tap = accountTap({
       dialect,
       endpoint,
       estimatedInput: authorized.estimatedInput,
-      reservedOutput: asked.outputLimit ?? authorized.outputLimit ?? limits.intelligenceOutput.value,
+      reservedOutput,
       room: this.#room,
       onEnd: (used) => {
         settlements.settle(authorized.reservation, used);
@@ -270,7 +281,7 @@ export class Call implements Abandonable {
         if (status < 200 || status >= 300) return null;
         if (visibleModels !== null) return onlyModels(visibleModels);
         const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
-        return asked.hidesUsage && isStream ? withoutUsageEvent(dialect) : null;
+        return withholdsUsage && isStream ? withoutUsageEvent(dialect) : null;
       },
       tap: {
         ...tap,
@@ -282,6 +293,11 @@ export class Call implements Abandonable {
     });
     this.#carried = carried;
   }
+}
+
+/** Tokens of output that core reserved. */
+function reservedFor(asked: Asked, authorized: AuthorizedIntelligence): number {
+  return asked.outputLimit ?? authorized.outputLimit ?? limits.intelligenceOutput.value;
 }
 
 function tooLarge(limit: number): RefusalError {

@@ -8,14 +8,10 @@ export interface Usage {
   readonly outputTokens: number;
 }
 
-/** Reads the events of one streamed answer. */
-export interface StreamReader {
-  /** @param event parsed `data` of a server-sent event */
-  event(event: unknown): void;
-  /** As last reported; `null` before the provider has reported all of it. */
-  usage(): Usage | null;
-  /** UTF-8 bytes of the text that was streamed. */
-  textBytes(): number;
+/** Where a report of usage has its tokens. The members of a list are added; a member has the names that are beside it. */
+export interface TokenMembers {
+  readonly input: readonly (readonly string[])[];
+  readonly output: readonly (readonly string[])[];
 }
 
 export interface Dialect {
@@ -32,28 +28,16 @@ export interface Dialect {
    * @returns path below the base URL
    */
   upstreamPath(path: string, base: string): string;
-  /** Usage that a whole answer reports; `null` for none. */
-  usageOf(answer: unknown): Usage | null;
-  /** UTF-8 bytes of the text in a whole answer. */
-  textBytesOf(answer: unknown): number;
-  openStream(): StreamReader;
-  /** Whether an event reports usage and nothing else. */
-  isUsageOnly(event: unknown): boolean;
+  readonly tokens: TokenMembers;
+  /**
+   * Which copy of its text an event or a whole answer has, as a stream may repeat its text as a whole: the largest copy
+   * counts. `null` for what only announces or holds sounds.
+   */
+  copyOf(event: unknown): string | null;
+  /** Whether an event reports usage, and no answer to anybody. */
+  isUsageEvent(event: unknown): boolean;
   /** The problem document with what the provider's stock clients understand. */
   refusal(problem: Problem): object;
-}
-
-/** A provider that reports more than this for one call is not believed. */
-const MOST_TOKENS = 100_000_000;
-
-/** The sum of members that are whole numbers; `null` when the first is missing or any is absurd. */
-export function tokensOf(first: unknown, ...more: readonly unknown[]): number | null {
-  let sum = 0;
-  for (const value of [first, ...more.map((one) => one ?? 0)]) {
-    if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return null;
-    sum += value;
-  }
-  return sum <= MOST_TOKENS ? sum : null;
 }
 
 /** A member of what may be anything. */
@@ -65,15 +49,6 @@ export function member(value: unknown, name: string): unknown {
 
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
-}
-
-/** UTF-8 bytes of all strings in a value: for text in members of any shape. */
-export function stringBytes(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
-  if (typeof value !== 'object' || value === null) return 0;
-  let bytes = 0;
-  for (const one of Object.values(value)) bytes += stringBytes(one);
-  return bytes;
 }
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {

@@ -22,6 +22,8 @@ export interface Endpoint {
   readonly lists: readonly string[];
   /** The answer may have output tokens. */
   readonly generates: boolean;
+  /** The answer may be sounds or pictures, which are no text. */
+  readonly answersMedia: boolean;
   /** Costs nothing unless the provider reports otherwise. */
   readonly free: boolean;
   /** Streams report their usage only when the body's `stream_options` ask for it. */
@@ -47,6 +49,7 @@ export const NOTHING: Endpoint = {
   copies: [],
   lists: [],
   generates: false,
+  answersMedia: false,
   free: true,
   reportsOnRequest: false,
 };

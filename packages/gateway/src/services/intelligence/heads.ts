@@ -2,7 +2,7 @@
 import { refuse } from '@platform/contract';
 import { ensuringRequestId, type RequestHead, type ResponseFilter, responseFilter } from '@platform/http';
 import { bearerOf } from '../../credential.ts';
-import { isMethodField } from '../method-override.ts';
+import { isMethodField } from '../overrides.ts';
 import type { Dialect } from './dialect.ts';
 
 const KEY_FIELD = 'x-api-key';

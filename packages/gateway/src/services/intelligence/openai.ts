@@ -1,16 +1,10 @@
 // The dialect `openai`: chat completions, responses, completions, embeddings, images and audio, as OpenAI and most model
 // servers speak it (https://platform.openai.com/docs/api-reference).
-import {
-  type Dialect,
-  errorType,
-  listOf,
-  member,
-  type StreamReader,
-  stringBytes,
-  tokensOf,
-  type Usage,
-} from './dialect.ts';
+import { type Dialect, errorType, listOf, member } from './dialect.ts';
 import { type Endpoint, type EndpointTable, GENERATES, NOTHING } from './endpoints.ts';
+
+/** Sounds and pictures. */
+const DRAWS: Endpoint = { ...GENERATES, answersMedia: true };
 
 const endpoints: EndpointTable = {
   running: new Map(
@@ -33,10 +27,10 @@ const endpoints: EndpointTable = {
       'responses/input_tokens': NOTHING,
       embeddings: { ...NOTHING, free: false },
       moderations: NOTHING,
-      'images/generations': GENERATES,
-      'images/edits': GENERATES,
-      'images/variations': GENERATES,
-      'audio/speech': GENERATES,
+      'images/generations': DRAWS,
+      'images/edits': DRAWS,
+      'images/variations': DRAWS,
+      'audio/speech': DRAWS,
       'audio/transcriptions': GENERATES,
       'audio/translations': GENERATES,
     }),
@@ -46,58 +40,26 @@ const endpoints: EndpointTable = {
   ofOwner: /^(?:realtime|chatkit|organization|organizations)$/,
 };
 
-/** Chat and completions count `prompt_tokens`, the newer ones `input_tokens`. */
-function usageIn(usage: unknown): Usage | null {
-  const inputTokens = tokensOf(member(usage, 'prompt_tokens') ?? member(usage, 'input_tokens'));
-  const outputTokens = tokensOf(member(usage, 'completion_tokens') ?? member(usage, 'output_tokens') ?? 0);
-  return inputTokens === null || outputTokens === null ? null : { inputTokens, outputTokens };
+/** Events of `/responses` that have text again which came in pieces before, and which copy of it. */
+const AGAIN = new Map<string, string | null>([
+  ...listed(['created', 'queued', 'in_progress', 'output_item.added', 'content_part.added'], null),
+  ...listed(['reasoning_summary_part.added', 'audio.delta', 'audio.done'], null),
+  ...listed(['output_audio.delta', 'output_audio.done'], null),
+  ...listed(['completed', 'incomplete', 'failed'], 'response'),
+  ...listed(['output_item.done'], 'items'),
+  ...listed(['content_part.done', 'reasoning_summary_part.done'], 'parts'),
+  ...listed(['output_text.done', 'refusal.done', 'reasoning_text.done', 'reasoning_summary_text.done'], 'texts'),
+  ...listed(['function_call_arguments.done', 'mcp_call_arguments.done', 'custom_tool_call_input.done'], 'texts'),
+  ...listed(['code_interpreter_call_code.done', 'audio.transcript.done', 'output_audio_transcript.done'], 'texts'),
+]);
+
+function listed(events: readonly string[], copy: string | null): [string, string | null][] {
+  return events.map((event) => [`response.${event}`, copy]);
 }
 
-/** In the event itself, or in the response that an event of `/responses` holds. */
-function usageOf(answer: unknown): Usage | null {
-  return usageIn(member(answer, 'usage') ?? member(member(answer, 'response'), 'usage'));
-}
-
-function textBytesOf(answer: unknown): number {
-  const choices = listOf(member(answer, 'choices')).map((choice) => [
-    written(member(choice, 'message')),
-    member(choice, 'text'),
-  ]);
-  const items = listOf(member(answer, 'output')).map((item) => [
-    listOf(member(item, 'content')).map((part) => member(part, 'text')),
-    member(item, 'arguments'),
-  ]);
-  return stringBytes([choices, items, member(answer, 'text')]);
-}
-
-function openStream(): StreamReader {
-  let usage: Usage | null = null;
-  let bytes = 0;
-  return {
-    event(event) {
-      usage = usageOf(event) ?? usage;
-      const delta = member(event, 'delta');
-      const choices = listOf(member(event, 'choices'));
-      bytes += typeof delta === 'string' ? Buffer.byteLength(delta) : 0;
-      for (const choice of choices) bytes += stringBytes([written(member(choice, 'delta')), member(choice, 'text')]);
-    },
-    usage: () => usage,
-    textBytes: () => bytes,
-  };
-}
-
-/** What a model wrote, without roles, ids and types. */
-function written(delta: unknown): unknown {
-  return [
-    member(delta, 'content'),
-    member(delta, 'reasoning_content'),
-    member(delta, 'reasoning'),
-    member(delta, 'refusal'),
-    listOf(member(delta, 'tool_calls')).map((call) => [
-      member(member(call, 'function'), 'name'),
-      member(member(call, 'function'), 'arguments'),
-    ]),
-  ];
+function copyOf(event: unknown): string | null {
+  const copy = AGAIN.get(String(member(event, 'type')));
+  return copy === undefined ? 'pieces' : copy;
 }
 
 export const openai: Dialect = {
@@ -106,13 +68,13 @@ export const openai: Dialect = {
   withheld: new Set(['openai-organization', 'openai-project', 'api-key']),
   endpoints,
   upstreamPath: (path) => path,
-  usageOf,
-  textBytesOf,
-  openStream,
-  isUsageOnly: (event) =>
+  // Chat and completions count `prompt_tokens`, the newer ones `input_tokens`.
+  tokens: { input: [['prompt_tokens', 'input_tokens']], output: [['completion_tokens', 'output_tokens']] },
+  copyOf,
+  isUsageEvent: (event) =>
     Array.isArray(member(event, 'choices')) &&
     listOf(member(event, 'choices')).length === 0 &&
-    usageIn(member(event, 'usage')) !== null,
+    typeof member(event, 'usage') === 'object',
   refusal: (problem) => ({
     ...problem,
     error: { message: problem.detail, type: errorType(problem.status), param: null, code: problem.code },

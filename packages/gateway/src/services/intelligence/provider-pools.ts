@@ -1,5 +1,5 @@
 // The connections to providers: a pool for each origin, made at its first call.
-import { dialingConnector, openPool } from '@platform/http';
+import { openDialingPool } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ServiceContext } from '../service.ts';
 
@@ -16,8 +16,7 @@ export function openProviderPools({ dialer, outbound }: Pick<ServiceContext, 'di
       const known = pools.get(origin);
       if (known !== undefined) return known;
       // The operator wrote the origin, so it may be on a private address.
-      const connect = dialingConnector({ dialer, allow: [origin], ca: outbound.ca ?? undefined });
-      const pool = openPool(origin, { connect });
+      const pool = openDialingPool(origin, { dialer, allow: [origin], ca: outbound.ca ?? undefined });
       pools.set(origin, pool);
       return pool;
     },

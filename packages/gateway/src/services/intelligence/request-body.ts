@@ -1,5 +1,5 @@
 // What a call asks for, read from its body: the model, how many tokens it may be answered with, whether it is streamed.
-import { modelId, limits as platformLimits, refuse } from '@platform/contract';
+import { modelId, refuse } from '@platform/contract';
 import type { Endpoint } from './endpoints.ts';
 import { elementCount, findMembers, type Members, memberValue, UnreadableBody, withMembers } from './json-members.ts';
 import { modelOfMultipart } from './multipart-model.ts';
@@ -38,7 +38,7 @@ const LIMITS = [
   ...['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'max_tokens_to_sample'],
   ...['max_new_tokens', 'n_predict', 'num_predict'],
 ];
-const COPIES = ['n', 'best_of', 'n_cmpl'];
+const COPIES = ['n', 'best_of', 'n_cmpl', 'num_return_sequences'];
 /** Each would let the provider choose another model than the one that was granted. */
 const MORE_MODELS = ['models', 'fallbacks', 'fallback_models'];
 const SWITCHES = ['stream', 'background'];
@@ -101,10 +101,24 @@ async function copiesOf(members: Members, lists: readonly string[]): Promise<num
   return copies;
 }
 
-/** The largest of all that may count; `null` without one, and for 0, which some servers take for none. */
+/** The largest of all that may count; `null` without one, and where all are 0, which some servers take for none. */
 function limitOf(members: Members, copies: number): number | null {
-  const limited = LIMITS.flatMap((name) => wholeNumber(members, name) ?? []);
-  return limited.length === 0 || limited.includes(0) ? null : Math.max(...limited) * copies;
+  const largest = Math.max(0, ...LIMITS.flatMap((name) => wholeNumber(members, name) ?? []));
+  return largest === 0 ? null : largest * copies;
+}
+
+/**
+ * The members that say what is reserved: in place of every limit that is 0, and of none that its endpoint reads.
+ *
+ * @param each tokens of one answer
+ */
+function limitsToWrite(members: Members, [first, ...others]: readonly string[], each: number): Record<string, number> {
+  if (first === undefined) return {};
+  const own = [first, ...others];
+  const zeros = LIMITS.filter((name) => memberValue(members, name) === 0);
+  const isLimited = own.some((name) => Number(memberValue(members, name) ?? 0) > 0 || zeros.includes(name));
+  const written = isLimited ? zeros : [own.find((name) => memberValue(members, name) === null) ?? first, ...zeros];
+  return Object.fromEntries(written.map((name) => [name, each]));
 }
 
 /** @throws RefusalError `invalid_request` for what is no name of a model */
@@ -124,28 +138,28 @@ function wholeNumber(members: Members, name: string): number | null {
 }
 
 /**
- * The body with what the platform adds to it: that a stream reports its usage, and a limit of the output.
+ * The body with what the platform adds to it: that a stream reports its usage, and the limit of the output, unless the call
+ * has one.
  *
- * @param outputLimit what is left of the month; `null` for enough
+ * @param reservedOutput tokens that are reserved for all answers together, at least one for each
  */
 export function bodyToSend(
   body: Buffer | null,
-  call: { readonly asked: Asked; readonly endpoint: Endpoint; readonly outputLimit: number | null },
+  call: {
+    readonly asked: Asked;
+    readonly endpoint: Endpoint;
+    readonly reservedOutput: number;
+    /** The provider takes `stream_options`. */
+    readonly streamUsage: boolean;
+  },
 ): Buffer | null {
-  const { asked, endpoint } = call;
+  const { asked, endpoint, reservedOutput, streamUsage } = call;
   const { members, copies } = asked;
   if (members === null) return body;
-  // Several answers without a limit may have together what is reserved for a call.
-  const ofMany = copies > 1 && asked.outputLimit === null ? platformLimits.intelligenceOutput.value : null;
-  const outputLimit = call.outputLimit ?? ofMany;
-  const [limit] = endpoint.limits;
-  const values: Record<string, unknown> = {};
-  if (outputLimit !== null && limit !== undefined) {
-    const each = Math.max(1, Math.floor(outputLimit / copies));
-    values[limit] = each;
-    for (const name of LIMITS) if (memberValue(members, name) === 0) values[name] = each;
-  }
-  if (asked.hidesUsage) {
+  const values: Record<string, unknown> = endpoint.generates
+    ? limitsToWrite(members, endpoint.limits, Math.max(1, Math.floor(reservedOutput / copies)))
+    : {};
+  if (asked.hidesUsage && streamUsage) {
     const options = memberValue(members, 'stream_options');
     values.stream_options = { ...(typeof options === 'object' ? options : {}), include_usage: true };
   }

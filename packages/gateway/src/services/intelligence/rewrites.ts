@@ -1,71 +1,145 @@
 // The two answers that do not pass as they are: a stream whose usage only the Gateway asked for, and a list of models.
 import { matchesResource } from '@platform/contract';
 import type { Rewrite } from '@platform/http';
+import { fieldOf, parsed } from './accounting/events.ts';
+import { GrowingBytes } from './accounting/growing-bytes.ts';
 import { type Dialect, listOf, member } from './dialect.ts';
-import { parsed } from './server-sent-events.ts';
 
 /** Of one event; what is longer passes. */
 const LONGEST_EVENT = 64 * 1024;
 /** Of a list of models. */
 const LONGEST_LIST = 8 * 1024 * 1024;
-const EVENT_END = /\r?\n\r?\n/;
+const LF = 0x0a;
+const CR = 0x0d;
+/** What every event of a stream has, which says nothing without an answer beside it. */
+const FRAME = new Set([
+  ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint', 'service_tier', 'obfuscation'],
+]);
 
-/** Withholds the event that reports usage and nothing else. An event leaves when it is complete. */
+/**
+ * Withholds reports of usage: the event that has nothing else, and the member `usage` of one that has more but no answer.
+ * An event leaves when it is complete.
+ */
 export function withoutUsageEvent(dialect: Dialect): Rewrite {
-  let held = '';
+  const held = new GrowingBytes();
+  let out: Buffer[] = [];
   /** Within an event that is too long to be looked at. */
-  let passing = false;
+  let isPassing = false;
+  let isLineEmpty = true;
+  let isAfterReturn = false;
+  /** An event ended with the last byte, whose end may have another. */
+  let hasJustEnded = false;
+  let isWithheld = false;
+
+  function add(part: Buffer): void {
+    if (!isPassing && held.length + part.length <= LONGEST_EVENT) return void held.push(part);
+    isPassing = true;
+    out.push(Buffer.from(held.bytes()), part);
+    held.clear();
+  }
+
+  function finish(): void {
+    const event = Buffer.from(held.bytes());
+    const passes = isPassing ? event : passingPart(dialect, event);
+    if (passes !== null) out.push(passes);
+    isWithheld = passes === null;
+    held.clear();
+    isPassing = false;
+  }
+
+  function taken(): Buffer | null {
+    const bytes = out.length === 0 ? null : Buffer.concat(out);
+    out = [];
+    return bytes === null || bytes.length === 0 ? null : bytes;
+  }
+
   return {
     chunk(bytes) {
-      // latin1 keeps every byte as it is.
-      held += bytes.toString('latin1');
-      let out = '';
-      for (;;) {
-        const end = EVENT_END.exec(held);
-        if (end === null) break;
-        const event = held.slice(0, end.index + end[0].length);
-        held = held.slice(event.length);
-        if (passing || !isUsageOnly(dialect, event)) out += event;
-        passing = false;
+      let start = 0;
+      for (let at = 0; at < bytes.length; at += 1) {
+        const byte = bytes[at];
+        if (byte === LF && isAfterReturn) {
+          if (hasJustEnded) {
+            if (!isWithheld) out.push(bytes.subarray(at, at + 1));
+            start = at + 1;
+          }
+          hasJustEnded = false;
+        } else {
+          hasJustEnded = isLineEmpty && (byte === LF || byte === CR);
+          isLineEmpty = byte === LF || byte === CR;
+          if (hasJustEnded) {
+            add(bytes.subarray(start, at + 1));
+            start = at + 1;
+            finish();
+          }
+        }
+        isAfterReturn = byte === CR;
       }
-      if (held.length > LONGEST_EVENT) {
-        passing = true;
-        // The end of an event may have come in part.
-        out += held.slice(0, -3);
-        held = held.slice(-3);
-      }
-      return out === '' ? null : Buffer.from(out, 'latin1');
+      if (start < bytes.length) add(bytes.subarray(start));
+      return taken();
     },
-    end: () => (held === '' ? null : Buffer.from(held, 'latin1')),
+    end() {
+      finish();
+      return taken();
+    },
   };
 }
 
-function isUsageOnly(dialect: Dialect, event: string): boolean {
-  if (event.length > LONGEST_EVENT || !event.includes('"usage"')) return false;
-  const data = event.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []));
-  return dialect.isUsageOnly(parsed(Buffer.from(data.join('\n').trim(), 'latin1').toString('utf8')));
+/** What of an event passes; `null` for nothing. */
+function passingPart(dialect: Dialect, event: Buffer): Buffer | null {
+  if (!event.includes('"usage"')) return event;
+  const lines = event.toString('utf8').split(/\r\n|[\r\n]/);
+  const data = parsed(lines.flatMap((line) => fieldOf(line, 'data') ?? []).join('\n'));
+  if (!dialect.isUsageEvent(data) || typeof data !== 'object' || data === null) return event;
+  const { usage: _, ...rest } = Object.fromEntries(Object.entries(data));
+  if (Object.keys(rest).every((name) => FRAME.has(name))) return null;
+  const others = lines.filter((line) => line !== '' && fieldOf(line, 'data') === null);
+  return Buffer.from([...others, `data: ${JSON.stringify(rest)}`, '', ''].join('\n'));
 }
 
-/** Leaves only the models that are granted; nothing of a list that cannot be read. */
+/** Members of a model that pass: none that may name others, such as its base, its aliases or what stands in for it. */
+const OF_MODEL = new Map<string, 'string' | 'number'>([
+  ...['id', 'object', 'type', 'owned_by', 'name', 'display_name', 'created_at'].map(
+    (name) => [name, 'string'] as const,
+  ),
+  ...['created', 'context_length', 'context_window', 'max_model_len', 'max_tokens', 'max_input_tokens'].map(
+    (name) => [name, 'number'] as const,
+  ),
+  ...['max_output_tokens', 'max_completion_tokens'].map((name) => [name, 'number'] as const),
+]);
+
+/** Leaves only the models that are granted, and of them what is known; nothing of a list that cannot be read. */
 export function onlyModels(patterns: readonly string[]): Rewrite {
-  const parts: Buffer[] = [];
+  const read = new GrowingBytes();
   let length = 0;
   return {
     chunk(bytes) {
       length += bytes.length;
-      if (length <= LONGEST_LIST) parts.push(bytes);
+      if (length <= LONGEST_LIST) read.push(bytes);
       return null;
     },
     end() {
-      const list = length <= LONGEST_LIST ? parsed(Buffer.concat(parts).toString('utf8').trim()) : undefined;
-      const data = listOf(member(list, 'data')).filter((model) => isVisible(member(model, 'id'), patterns));
+      const list = length <= LONGEST_LIST ? parsed(read.bytes().toString('utf8')) : undefined;
+      const data = listOf(member(list, 'data'))
+        .filter((model) => isVisible(member(model, 'id'), patterns))
+        .map(knownOf);
       const ids = data.map((model) => member(model, 'id'));
       const paging =
         member(list, 'first_id') === undefined ? {} : { first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
-      const rest = typeof list === 'object' && list !== null && 'data' in list ? list : { object: 'list' };
-      return Buffer.from(JSON.stringify({ ...rest, data, ...paging }));
+      return Buffer.from(JSON.stringify({ ...plainOf(list), data, ...paging }));
     },
   };
+}
+
+function plainOf(list: unknown): object {
+  const object = member(list, 'object');
+  const hasMore = member(list, 'has_more');
+  const isList = object === 'list' || !Array.isArray(member(list, 'data'));
+  return { ...(isList ? { object: 'list' } : {}), ...(typeof hasMore === 'boolean' ? { has_more: hasMore } : {}) };
+}
+
+function knownOf(model: unknown): object {
+  return Object.fromEntries(Object.entries(model ?? {}).filter(([name, value]) => OF_MODEL.get(name) === typeof value));
 }
 
 function isVisible(id: unknown, patterns: readonly string[]): boolean {

@@ -3,7 +3,7 @@
 import { limits } from '@platform/contract';
 import * as z from 'zod';
 import { type CoreCalls, CoreRefusal } from '../core-calls.ts';
-import type { Used } from './usage-tap.ts';
+import type { Used } from './accounting/accounting.ts';
 
 export interface Settlements {
   /** The call begins. */

@@ -108,7 +108,7 @@ const source = fc
   .tuple(fc.constantFrom('/app/', 'app/', 'app%2F', '/', '//', `/${BUCKET}/`), name)
   .map((pair) => pair.join(''));
 const headers = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({}) },
+  { weight: 10, arbitrary: fc.constant({}) },
   { weight: 1, arbitrary: source.map((one) => ({ 'x-amz-copy-source': one })) },
   {
     weight: 1,

@@ -31,13 +31,13 @@ const MOST_PARTS = 10_000;
  * @param bucket of the store
  * @throws S3Refusal
  */
-export function confine(
+export async function confine(
   operation: Operation,
   fields: Fields,
   body: Buffer | null,
   { bucket, keys }: { readonly bucket: string; readonly keys: KeySpace },
-): Confined {
-  const headers = passingFields(fields);
+): Promise<Confined> {
+  const headers = passingFields(operation.name, fields);
   const stated = statedHash(fields);
   if (stated !== null && stated !== sha256(body))
     throw new S3Refusal('XAmzContentSHA256Mismatch', 'The body is not what x-amz-content-sha256 says.');
@@ -45,8 +45,8 @@ export function confine(
   const root = `/${encodeStrictly(bucket)}`;
   const path = operation.key === '' ? root : `${root}/${encodeKey(keys.keyInStore(operation.key))}`;
   const confined = { path, query: queryInStore(operation, keys), headers, body };
-  if (operation.name === 'DeleteObjects') return withDocument(confined, deletions(body, keys));
-  if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, parts(body));
+  if (operation.name === 'DeleteObjects') return withDocument(confined, await deletions(body, keys));
+  if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, await parts(body));
   return confined;
 }
 
@@ -85,16 +85,16 @@ function withDocument(confined: Confined, document: XmlElement): Confined {
   };
 }
 
-function documentOf(body: Buffer | null, name: string, elements: number): XmlElement {
-  const document = parsed(body, elements);
+async function documentOf(body: Buffer | null, name: string, elements: number): Promise<XmlElement> {
+  const document = await parsed(body, elements);
   if (document.name !== name) throw new S3Refusal('MalformedXML', `The body must be a document <${name}>.`);
   return document;
 }
 
-function parsed(body: Buffer | null, elements: number): XmlElement {
+async function parsed(body: Buffer | null, elements: number): Promise<XmlElement> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body ?? new Uint8Array());
-    return readXml(text, { characters: MOST_XML_CHARACTERS, elements });
+    return await readXml(text, { characters: MOST_XML_CHARACTERS, elements });
   } catch (error) {
     if (error instanceof XmlError || error instanceof TypeError)
       throw new S3Refusal('MalformedXML', error instanceof XmlError ? error.message : 'The body is not UTF-8.');
@@ -102,8 +102,8 @@ function parsed(body: Buffer | null, elements: number): XmlElement {
   }
 }
 
-function deletions(body: Buffer | null, keys: KeySpace): XmlElement {
-  const { children = [] } = documentOf(body, 'Delete', MOST_DELETED * 3 + 2);
+async function deletions(body: Buffer | null, keys: KeySpace): Promise<XmlElement> {
+  const { children = [] } = await documentOf(body, 'Delete', MOST_DELETED * 3 + 2);
   const objects = children.filter(({ name }) => name === 'Object');
   if (objects.length === 0 || objects.length > MOST_DELETED)
     throw new S3Refusal('MalformedXML', `Name 1 to ${MOST_DELETED} objects.`);
@@ -129,8 +129,8 @@ function deletions(body: Buffer | null, keys: KeySpace): XmlElement {
 const PART_MEMBERS = /^(?:PartNumber|ETag|Checksum[A-Z0-9]{3,12})$/;
 
 /** It names no object; written anew, so that the store reads only what was read here. */
-function parts(body: Buffer | null): XmlElement {
-  const { children = [] } = documentOf(body, 'CompleteMultipartUpload', MOST_PARTS * 4 + 1);
+async function parts(body: Buffer | null): Promise<XmlElement> {
+  const { children = [] } = await documentOf(body, 'CompleteMultipartUpload', MOST_PARTS * 4 + 1);
   const wrong = children.find(
     ({ name, children: members = [] }) => name !== 'Part' || members.some((member) => !PART_MEMBERS.test(member.name)),
   );

@@ -1,8 +1,10 @@
 // Raw object storage (specification 4.5, contract 4c): the API of S3 below a prefix of the installation's own. Every
 // request is read, confined and signed anew; the key of the store stays here.
+
 import { randomUUID } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import { limits, objectStorageView, type RequestTarget, sizeText } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import { endFaulty, hold, type IncomingRequest, openPace, type RequestHead, receiveBody } from '@platform/http';
 import { readXml, sendToStore, storeText, UnconfinedError, writeXml, type XmlElement } from '@platform/http/s3';
 import type { Dispatcher } from 'undici';
@@ -13,7 +15,7 @@ import type { GatewayService, ServiceContext } from '../service.ts';
 import { codeForLog, documentInApp, errorInApp, passingAnswer } from './answers.ts';
 import { confine } from './confine.ts';
 import { type Operation, operationOf } from './operations.ts';
-import { fieldsOf, refuseStreaming } from './request-headers.ts';
+import { fieldsOf, passingFields, refuseStreaming } from './request-headers.ts';
 import { S3Refusal, sendErrorDocument, sendRefusal, sendS3Error } from './s3-error.ts';
 import { openStoreAccess, type Store } from './store.ts';
 import { openTurns, type Turns } from './turns.ts';
@@ -29,7 +31,7 @@ const BODY_MS = 120_000;
 const STORE_MS = 120_000;
 const { value: PER_MINUTE } = limits.objectStorageRate;
 const RATE = { perMinute: PER_MINUTE, burst: PER_MINUTE };
-const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 100_000 };
+const ANSWER_LIMITS = { characters: 8 * 1024 * 1024, elements: 32_000 };
 const LARGEST_ERROR = 64 * 1024;
 
 const BODY_AS_IS = new Set<Operation['name']>(['GetObject']);
@@ -78,6 +80,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     if (!isGranted) throw new S3Refusal('AccessDenied', 'Object storage is not granted to this app any more.');
     const store = await access.current();
     signal.throwIfAborted();
+    if (operation.name === 'HeadBucket' || operation.name === 'GetBucketLocation')
+      passingFields(operation.name, fields);
     if (operation.name === 'HeadBucket') {
       res.writeHead(200, { 'content-length': 0, 'x-amz-bucket-region': objectStorageView.region }).end();
       return;
@@ -89,7 +93,8 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     }
     await withPlace(operation, async (room) => {
       const body = operation.body ? await bodyOf(incoming, room) : null;
-      const confined = confine(operation, fields, body, store);
+      const confined = await confine(operation, fields, body, store);
+      signal.throwIfAborted();
       const request = { ...confined, method: req.method ?? '' };
       const answer = await sendToStore(store, request, { signal, milliseconds: STORE_MS });
       await pass(answer, { incoming, operation, store, documents, signal, origin: `http://${head.host}` });
@@ -187,12 +192,12 @@ async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest, room
   if (length !== null && !room.take(length)) throw noRoom();
   if (expectsContinue) res.writeContinue();
   const whole = length === null ? null : Buffer.allocUnsafeSlow(length);
-  const chunks: Buffer[] = [];
+  const pile = new Pile();
   let size = 0;
   try {
     await receiveBody(req, { limit: LARGEST_BODY, milliseconds: BODY_MS }, (chunk) => {
       if (whole === null && !room.take(chunk.length)) return Promise.reject(noRoom());
-      if (whole === null) chunks.push(chunk);
+      if (whole === null) pile.add(chunk);
       else chunk.copy(whole, size);
       size += chunk.length;
       return undefined;
@@ -202,7 +207,7 @@ async function bodyOf({ req, res, head, expectsContinue }: IncomingRequest, room
     if (size + 1 > LARGEST_BODY || isTooLarge(error)) throw new S3Refusal('EntityTooLarge', tooLarge);
     throw new S3Refusal('RequestTimeout', 'The body did not arrive.');
   }
-  return whole ?? Buffer.concat(chunks);
+  return whole ?? pile.take();
 }
 
 function isTooLarge(error: unknown): boolean {
@@ -244,7 +249,7 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
     return;
   }
   await passing.documents.run(res, passing.signal, async () => {
-    const document = readXml(await storeText(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
+    const document = await readXml(await storeText(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
     // Putting a large object together begins with 200 and may end with an error.
     if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
     else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
@@ -253,7 +258,7 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
 
 async function passError(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {
   const text = await storeText(answer, LARGEST_ERROR);
-  const document = readXml(text, { characters: LARGEST_ERROR, elements: 200 });
+  const document = await readXml(text, { characters: LARGEST_ERROR, elements: 200 });
   sendErrorOf(document, { ...passing, status: answer.statusCode });
 }
 

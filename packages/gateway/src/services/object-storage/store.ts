@@ -1,7 +1,7 @@
 // The store behind this service, as core names it: where it is, what part of it is this installation's, and the key that
 // only this Gateway can read. Kept until a later policy may have changed it, and for a few minutes at most.
 import { storeOfInstallation } from '@platform/contract';
-import { type DialingConnectorOptions, dialingConnector, openPool } from '@platform/http';
+import { type DialingConnectorOptions, openDialingPool } from '@platform/http';
 import { type StorePlace, storeOrigin } from '@platform/http/s3';
 import type { Pool } from 'undici';
 import * as z from 'zod';
@@ -39,7 +39,7 @@ export function openStoreAccess(context: ServiceContext): StoreAccess {
     if (former !== undefined) return former;
     const allow: DialingConnectorOptions['allow'] = [origin.origin];
     const ca = context.outbound.ca ?? undefined;
-    const pool = openPool(origin.origin, { connect: dialingConnector({ dialer: context.dialer, allow, ca }) });
+    const pool = openDialingPool(origin.origin, { dialer: context.dialer, allow, ca });
     pools.set(origin.origin, pool);
     return pool;
   };

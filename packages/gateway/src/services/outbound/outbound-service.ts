@@ -14,7 +14,7 @@ import {
 } from '@platform/http';
 import type * as z from 'zod';
 import { CoreRefusal, openCoreCalls } from '../core-calls.ts';
-import { queryNamesMethod } from '../method-override.ts';
+import { queryNamesMethod } from '../overrides.ts';
 import { isRedirect } from '../redirect.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
 import { hasManyCredentials, invalid, namesHeader, refuseHead } from './refuse-head.ts';

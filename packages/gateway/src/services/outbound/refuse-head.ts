@@ -2,9 +2,10 @@
 // single connection, carries other credentials, or says another place or method than the request line.
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
-import { isMethodField } from '../method-override.ts';
+import { trimField } from '@platform/http';
+import { isMethodField } from '../overrides.ts';
 
-const REFUSED = new Set(['cookie', 'cookie2', 'te', 'trailer', 'upgrade', 'http2-settings']);
+const REFUSED = new Set(['cookie', 'cookie2', 'keep-alive', 'te', 'trailer', 'upgrade', 'http2-settings']);
 const HARMLESS_OPTIONS = new Set(['close', 'keep-alive', '']);
 
 /** Why the request may not go out, whatever its slot; `null` when it may. */
@@ -12,7 +13,7 @@ export function refuseHead(req: IncomingMessage): Refusal | null {
   for (const [name, value] of fieldsOf(req)) {
     if (REFUSED.has(name) || isMethodField(name) || name.startsWith('proxy-'))
       return invalid(`Send no header ${name} in an outbound request.`);
-    if (name === 'connection' && value.split(',').some((one) => !HARMLESS_OPTIONS.has(one.trim().toLowerCase())))
+    if (name === 'connection' && value.split(',').some((one) => !HARMLESS_OPTIONS.has(trimField(one).toLowerCase())))
       return invalid('Connection may say close or keep-alive in an outbound request, and nothing else.');
   }
   return null;

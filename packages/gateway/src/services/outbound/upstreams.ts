@@ -1,6 +1,6 @@
 // The connections to outside services: a pool for each slot and origin, never shared with another slot or installation.
 // Their addresses are checked when they are made, and the connection goes to the address that was checked.
-import { dialingConnector, openPool } from '@platform/http';
+import { openDialingPool } from '@platform/http';
 import type { Pool } from 'undici';
 import type { ServiceContext } from '../service.ts';
 
@@ -18,8 +18,7 @@ export function openUpstreams({ dialer, outbound }: Pick<ServiceContext, 'dialer
       const key = `${slot} ${origin}`;
       const known = pools.get(key);
       if (known !== undefined) return known;
-      const connect = dialingConnector({ dialer, allow: outbound.privateOrigins, ca: outbound.ca ?? undefined });
-      const pool = openPool(origin, { connect });
+      const pool = openDialingPool(origin, { dialer, allow: outbound.privateOrigins, ca: outbound.ca ?? undefined });
       pools.set(key, pool);
       return pool;
     },

@@ -69,6 +69,8 @@ export async function acceptLinks(server: Server, options: AcceptOptions): Promi
     connection.key = key.toString('base64url');
     const known = await options.isKnown(key);
     if (socket.destroyed) return;
+    // Of one whose key nobody knew, as of a part that joins, there is nothing to end when others change theirs.
+    if (!known) connection.key = null;
     if (known ? !open.promote(connection) : options.strangers !== 'served') {
       socket.destroy();
       return;

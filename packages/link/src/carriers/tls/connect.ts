@@ -1,7 +1,6 @@
 // The connecting side of direct links: TLS 1.3 to a server that is known by its key, or by a certificate for its name.
-import { once } from 'node:events';
-import { connect as connectPlain, type Socket } from 'node:net';
-import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
+import type { LookupFunction, Socket } from 'node:net';
+import { type ConnectionOptions, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { WrongKeyError } from '../../errors.ts';
 import { rawPublicKey } from '../../key.ts';
@@ -14,6 +13,8 @@ export interface TlsTarget {
   readonly key?: Buffer | undefined;
   /** The client certificate, sent over https if the server requests one. Default: none. */
   readonly certificate?: LinkCertificate | undefined;
+  /** Finds the addresses of a name. Default: the system's resolver, whatever it finds. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /**
@@ -34,12 +35,13 @@ function provesKey(socket: Socket, key: Buffer): boolean {
 /** What makes the connections of an undici pool. */
 export function tlsConnector(
   build: typeof buildConnector,
-  { origin, key, certificate, connectTimeout }: TlsTarget & { readonly connectTimeout: number },
+  { origin, key, certificate, lookup, connectTimeout }: TlsTarget & { readonly connectTimeout: number },
 ): ReturnType<typeof buildConnector> {
   const place = placeOf(new URL(origin));
   const connect = build({
     timeout: connectTimeout,
     allowH2: false,
+    ...(lookup === undefined ? {} : { lookup }),
     ...ownCertificate(certificate),
     // A resumed session would prove the key of an earlier connection.
     ...(key === undefined ? {} : { ...PINNED_TLS, maxCachedSessions: 0 }),
@@ -58,38 +60,6 @@ export function tlsConnector(
       callback(null, socket);
     });
   };
-}
-
-/**
- * One connection to the authenticated server.
- *
- * @param host for which its certificate must be valid where no key is expected
- */
-export async function openTls(
-  { origin, key, certificate }: TlsTarget,
-  { host, signal }: { readonly host: string; readonly signal: AbortSignal },
-): Promise<Socket> {
-  const url = new URL(origin);
-  const { hostname, port } = placeOf(url);
-  const place = { host: hostname, port: Number(port) };
-  const isPlain = url.protocol !== 'https:';
-  if (isPlain && key !== undefined) throw new Error('a key can be proven over https only');
-  const servername = new URL(`https://${host}`).hostname;
-  const socket = isPlain
-    ? connectPlain(place)
-    : connectTls({
-        ...place,
-        ...ownCertificate(certificate),
-        ...(key === undefined ? { servername } : PINNED_TLS),
-      });
-  try {
-    await once(socket, isPlain ? 'connect' : 'secureConnect', { signal });
-    if (key !== undefined && !provesKey(socket, key)) throw new WrongKeyError(url.host);
-    return socket;
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  }
 }
 
 /** Where `node:net` connects to. */

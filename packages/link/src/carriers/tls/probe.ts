@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { placeOf } from './connect.ts';
+import { placeOf, type TlsTarget } from './connect.ts';
 
 /** Milliseconds from one attempt to the next: one packet may get lost. */
 const STAGGER = 250;
@@ -13,12 +13,15 @@ const ATTEMPTS = 3;
  *
  * @throws Error when none of three attempts was answered before `signal` fired
  */
-export async function probeTcp(origin: string, signal: AbortSignal): Promise<void> {
+export async function probeTcp(
+  origin: string,
+  { lookup, signal }: Pick<TlsTarget, 'lookup'> & { readonly signal: AbortSignal },
+): Promise<void> {
   const { hostname: host, port } = placeOf(new URL(origin));
   const over = new AbortController();
   const either = AbortSignal.any([signal, over.signal]);
   const attempt = async (): Promise<void> => {
-    const socket = connect({ host, port: Number(port) });
+    const socket = connect({ host, port: Number(port), ...(lookup === undefined ? {} : { lookup }) });
     try {
       await once(socket, 'connect', { signal: either });
     } catch (error) {

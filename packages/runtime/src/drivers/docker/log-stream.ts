@@ -1,6 +1,7 @@
 // Splits the output of a container, which the engine sends as one stream of frames, into two streams with
 // back-pressure.
 import { PassThrough, type Readable } from 'node:stream';
+import { gatherPieces } from '@platform/http';
 import type { Container } from './engine.ts';
 
 export interface Output {
@@ -20,6 +21,9 @@ const STDERR = 2;
 export function openOutput(): Output {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
+  // A container may have a frame for each byte.
+  gatherPieces(stdout);
+  gatherPieces(stderr);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   let current: Readable | undefined;
   const end = () => {

@@ -1,5 +1,6 @@
 // A workload that does what its test asks: runs the code in the body of POST /run and answers with what came of it.
 import childProcess from 'node:child_process';
+import { createHash } from 'node:crypto';
 import dgram from 'node:dgram';
 import dns from 'node:dns/promises';
 import fs from 'node:fs';
@@ -104,9 +105,14 @@ http
     if (req.url !== '/run') return res.end('served');
     res.end(JSON.stringify(await run(await text(req))) ?? '');
   })
-  .on('upgrade', (_req, socket) => {
+  .on('upgrade', (req, socket) => {
     socket.on('error', () => socket.destroy());
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const accept = createHash('sha1')
+      .update(`${req.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+      .digest('base64');
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+    );
     socket.pipe(socket);
   })
   .listen(process.env.LISTEN ?? Number(process.env.PORT), () => console.log('up'));

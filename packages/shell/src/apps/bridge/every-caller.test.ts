@@ -6,51 +6,14 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 import { type AskingBridgeCall, type BridgeCall, type ErrorCode, type Grant, permissions } from '@platform/contract';
-import { call, ID, type World, world } from '../../../test-support/methods-world.ts';
+import { call, type World, world } from '../../../test-support/methods-world.ts';
+import { allSamples } from '../../../test-support/samples-of.ts';
 import type { Method, Only, Params } from './method.ts';
 import { methods } from './methods.ts';
 import type { Reader } from './params.ts';
 import { type Port, servePort } from './port-session.ts';
 
-/** How each method is called. A method that is missing here fails the first test below. */
-const samples: { readonly [Name in BridgeCall]: readonly Params<Name>[] } = {
-  'context.get': [{}],
-  'state.get': [{}],
-  'state.set': [{ json: '{"draft":"Milk"}' }, { json: 'null' }],
-  'place.set': [{ place: '/notes/1?page=2#end' }],
-  'notifications.list': [{}, { topic: 'news', unread: true, limit: 10, cursor: '0' }],
-  'notifications.read': [{ id: ID }],
-  'notifications.readAll': [{}],
-  'notifications.settings': [{}],
-  'notifications.mute': [{ appId: 'notes', topic: 'news', muted: true }],
-  'notifications.surfaces': [{ flashes: true, system: true, webPush: true }],
-  'apps.list': [{}, { scope: 'installed' }, { scope: 'catalog' }],
-  'apps.details': [{ appId: 'chess', version: '1.0.0' }],
-  'apps.screenshot': [{ appId: 'chess', version: '1.0.0', number: 1 }],
-  'apps.withdraw': [{ appId: 'chess', version: '1.0.0' }],
-  'apps.open': [{ appId: 'notes', target: '?note=1' }],
-  'apps.start': [{ appId: 'notes' }],
-  'apps.stop': [{ appId: 'notes' }],
-  'apps.return': [{}],
-  'apps.requestInstall': [{ appId: 'chess', version: '1.0.0' }],
-  'apps.uninstall': [{ appId: 'notes' }, { appId: 'store' }],
-  'launcher.register': [{}],
-  'launcher.restore': [{}],
-  'launcher.tiles': [{}],
-  'launcher.arrange': [{ pinned: ['notes'], order: ['store'] }],
-  'runtime.status': [{}, { appId: 'notes' }],
-  'runtime.pause': [{}],
-  'system.invitations': [{}, { limit: 10, cursor: '0' }],
-  'system.invite': [{}, { name: 'guest' }],
-  'system.uninvite': [{ id: 'inv-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' }],
-  'system.changeAccount': [
-    { name: 'guest', change: 'suspend' },
-    { name: 'guest', change: 'delete' },
-  ],
-  'links.open': [{ url: 'https://example.org/page' }],
-  'search.query': [{ q: 'notes', limit: 10 }],
-  'chrome.set': [{ title: 'Chapter 2' }, { surface: 'permissions', appId: 'notes' }, { surface: 'notifications' }],
-};
+const samples = await allSamples();
 
 /** Methods that every app may call. A method that requires nothing needs an entry here. */
 const openToAll: readonly string[] = [
@@ -223,7 +186,7 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
   });
 }
 
-test('this file knows how to call every method', () => {
+test('there is a sample of every method', () => {
   const called = Object.entries(samples).filter(([, calls]) => calls.length > 0);
   assert.deepEqual(called.map(([name]) => name).sort(), Object.keys(methods).sort());
 });

@@ -71,7 +71,8 @@ export interface ShellSide {
     readonly cursor?: string;
   }): Promise<NotificationPage>;
   markRead(id: string): Promise<Notification>;
-  markAllRead(): Promise<number>;
+  /** @param topics resources of the app that asks: what it sees is marked read. @returns how many were unread */
+  markAllRead(topics: readonly string[]): Promise<number>;
   notificationSettings(): Promise<NotificationSettings>;
   changeNotificationSettings(change: NotificationSettingsChange): Promise<NotificationSettings>;
 

@@ -1,5 +1,6 @@
-// Notifications as one app may see them: the account's records whose topic its `notifications.read` grant covers.
-import type { Notification } from '@platform/contract';
+// Notifications as one app may see them: the records of the account's apps whose topic its `notifications.read` grant covers. Notices
+// of the platform itself are for the person alone, under the bell: no app sees them or marks them read.
+import { type Notification, PLATFORM_SENDER } from '@platform/contract';
 import { coveredBy } from './grants.ts';
 import type { NotificationPage, ShellSide } from './shell-side.ts';
 
@@ -21,32 +22,24 @@ export async function listVisible(
   query: ListQuery,
 ): Promise<NotificationPage> {
   const page = await shell.notifications(query);
-  return { items: page.items.filter(({ topic }) => coveredBy(topics, topic)), nextCursor: page.nextCursor };
+  return { items: page.items.filter((record) => isVisible(topics, record)), nextCursor: page.nextCursor };
 }
 
 export async function findVisible(shell: ShellSide, topics: readonly string[], id: string): Promise<boolean> {
-  for await (const record of everyRecord(shell, {})) {
-    if (record.id === id) return coveredBy(topics, record.topic);
+  for await (const record of everyRecord(shell)) {
+    if (record.id === id) return isVisible(topics, record);
   }
   return false;
 }
 
-/** @returns how many became read */
-export async function markAllVisible(shell: ShellSide, topics: readonly string[]): Promise<number> {
-  if (topics.includes('*')) return shell.markAllRead();
-  const ids: string[] = [];
-  for await (const record of everyRecord(shell, { unread: true })) {
-    if (coveredBy(topics, record.topic)) ids.push(record.id);
-  }
-  for (const id of ids) await shell.markRead(id);
-  return ids.length;
+function isVisible(topics: readonly string[], { appId, topic }: Notification): boolean {
+  return appId !== PLATFORM_SENDER && coveredBy(topics, topic);
 }
 
-async function* everyRecord(shell: ShellSide, filter: { readonly unread?: boolean }): AsyncGenerator<Notification> {
+async function* everyRecord(shell: ShellSide): AsyncGenerator<Notification> {
   let cursor: string | null = null;
   for (let pages = 0; pages < PAGES; pages += 1) {
     const page: NotificationPage = await shell.notifications({
-      ...filter,
       limit: PAGE,
       ...(cursor === null ? {} : { cursor }),
     });

@@ -126,7 +126,7 @@ function inWords(error: unknown): never {
   throw error;
 }
 
-function TokenRow({ token, onEnded }: { readonly token: AuthorTokenView; readonly onEnded: () => void }) {
+export function TokenRow({ token, onEnded }: { readonly token: AuthorTokenView; readonly onEnded: () => void }) {
   const { busy, failure, run } = useAction();
   return (
     <li class="row stacked">

@@ -1,16 +1,18 @@
 // The passkeys of the account: see, add, rename, remove. The last one cannot be removed: without it the account could
 // not be signed in to.
-import type { PasskeyView } from '@platform/contract';
+import type { CeremonyOptions, PasskeyConfirmation, PasskeyView } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { type Reading, useReading } from '../../api/reading.ts';
 import { Button, IconButton, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago, inFull } from '../../design/words.ts';
-import { createPasskey, PasskeyError, passkeyObstacle } from '../../session/passkey.ts';
+import { confirmedIfNeeded, confirmWithPasskey } from '../../session/confirm.ts';
+import { type Failure, failureOf } from '../../session/failure.ts';
+import { createPasskey, passkeyObstacle } from '../../session/passkey.ts';
+import { registeredInThisPage } from '../../session/session.ts';
 
 type Keys = readonly PasskeyView[];
 
@@ -36,22 +38,40 @@ export function PasskeysPage() {
 
 function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Reading<Keys> }) {
   const busy = useSignal(false);
-  const problem = useSignal<{ readonly text: string; readonly tone: 'danger' | 'info' } | null>(null);
+  const problem = useSignal<Failure | null>(null);
+  /** Confirmed with a passkey of the account; the new one is created at a press of its own, which some browsers want. */
+  const confirmed = useSignal<CeremonyOptions | null>(null);
 
-  async function add(): Promise<void> {
+  async function attempt(work: () => Promise<void>): Promise<void> {
     busy.value = true;
     problem.value = null;
     try {
-      const options = await call('auth.passkeys.options', { body: {} });
-      const { passkey } = await call('auth.passkeys.verify', { body: await createPasskey(options) });
-      reading.put([...keys, passkey]);
+      await work();
     } catch (error) {
-      const cancelled = error instanceof PasskeyError && error.cancelled;
-      const text = error instanceof PasskeyError ? error.message : plainMessage(error);
-      problem.value = { text, tone: cancelled ? 'info' : 'danger' };
+      problem.value = failureOf(error);
     } finally {
       busy.value = false;
     }
+  }
+
+  const begin = () =>
+    attempt(async () => {
+      let isConfirmed = false;
+      const send = (confirmation?: PasskeyConfirmation) => {
+        isConfirmed = confirmation !== undefined;
+        return call('auth.passkeys.options', { body: { confirmation } });
+      };
+      const options = registeredInThisPage()
+        ? await confirmedIfNeeded(send, 'passkey.add')
+        : await send(await confirmWithPasskey('passkey.add'));
+      if (isConfirmed) confirmed.value = options;
+      else await create(options);
+    });
+
+  async function create(options: CeremonyOptions): Promise<void> {
+    confirmed.value = null;
+    const { passkey } = await call('auth.passkeys.verify', { body: await createPasskey(options) });
+    reading.put([...keys, passkey]);
   }
 
   const obstacle = passkeyObstacle();
@@ -75,12 +95,40 @@ function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Rea
       {obstacle !== null ? (
         <Note tone="danger">{obstacle}</Note>
       ) : (
-        <div class="buttons">
-          <Button kind="primary" icon="plus" busy={busy.value} onClick={() => void add()}>
-            {busy.value ? 'Waiting for your device' : 'Add a passkey'}
-          </Button>
-        </div>
+        <AddButton
+          busy={busy.value}
+          confirmed={confirmed.value}
+          onBegin={begin}
+          onCreate={(next) => attempt(() => create(next))}
+        />
       )}
+    </>
+  );
+}
+
+interface AddButtonProps {
+  readonly busy: boolean;
+  readonly confirmed: CeremonyOptions | null;
+  readonly onBegin: () => Promise<void>;
+  readonly onCreate: (options: CeremonyOptions) => Promise<void>;
+}
+
+function AddButton({ busy, confirmed, onBegin, onCreate }: AddButtonProps) {
+  return (
+    <>
+      {confirmed !== null && (
+        <Note tone="success">Confirmed. Now create the new passkey: on this device, a phone or a security key.</Note>
+      )}
+      <div class="buttons">
+        <Button
+          kind="primary"
+          icon="plus"
+          busy={busy}
+          onClick={() => void (confirmed === null ? onBegin() : onCreate(confirmed))}
+        >
+          {busy ? 'Waiting for your device' : confirmed === null ? 'Add a passkey' : 'Create the passkey'}
+        </Button>
+      </div>
     </>
   );
 }
@@ -92,17 +140,21 @@ interface KeyRowProps {
   readonly onRemoved: () => void;
 }
 
-function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
+export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
   const mode = useSignal<'shown' | 'renaming' | 'removing'>('shown');
-  const problem = useSignal<string | null>(null);
+  const problem = useSignal<Failure | null>(null);
+  const busy = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
 
   async function attempt(work: () => Promise<void>): Promise<void> {
+    busy.value = true;
+    problem.value = null;
     try {
       await work();
-      problem.value = null;
     } catch (error) {
-      problem.value = plainMessage(error);
+      problem.value = failureOf(error);
+    } finally {
+      busy.value = false;
     }
   }
 
@@ -115,7 +167,8 @@ function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
     });
   const remove = () =>
     attempt(async () => {
-      await call('auth.passkeys.remove', { params: { id: passkey.id } });
+      const confirmation = await confirmWithPasskey('passkey.remove', passkey.id);
+      await call('auth.passkeys.remove', { params: { id: passkey.id }, body: { confirmation } });
       onRemoved();
     });
 
@@ -174,16 +227,19 @@ function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
       </div>
       {mode.value === 'removing' && (
         <section class="row-question" aria-label={`Remove ${passkey.label}?`}>
-          <p>Remove this passkey? You can no longer sign in with it, and the other sessions it started end.</p>
+          <p>
+            Remove this passkey? You can no longer sign in with it; the other sessions it started and the command lines
+            it allowed end. You confirm this with a passkey.
+          </p>
           <div class="buttons">
             <Button onClick={() => (mode.value = 'shown')}>Keep it</Button>
-            <Button kind="danger" onClick={() => void remove()}>
+            <Button kind="danger" busy={busy.value} onClick={() => void remove()}>
               Remove
             </Button>
           </div>
         </section>
       )}
-      {problem.value !== null && <Note tone="danger">{problem.value}</Note>}
+      {problem.value !== null && <Note tone={problem.value.tone}>{problem.value.text}</Note>}
     </li>
   );
 }

@@ -37,7 +37,7 @@ export function SessionsPage() {
   );
 }
 
-function SessionRow({ session, onEnded }: { readonly session: SessionView; readonly onEnded: () => void }) {
+export function SessionRow({ session, onEnded }: { readonly session: SessionView; readonly onEnded: () => void }) {
   const { busy, failure, run } = useAction();
   return (
     <li class="row stacked">

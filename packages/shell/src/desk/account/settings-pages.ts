@@ -21,6 +21,12 @@ export const sessionsPage: SettingsPage<'sessions'> = {
   },
 };
 
+/** Reached from the end of a recovery, and from its notice. */
+export const recoveredPage: SettingsPage<'recovered'> = {
+  path: 'recovered',
+  load: async () => (await import('./recovered-page.tsx')).RecoveredPage,
+};
+
 export const commandLinePage: SettingsPage<'command-line'> = {
   path: 'command-line',
   load: async () => (await import('./command-line-page.tsx')).CommandLinePage,

@@ -2,11 +2,11 @@
 
 import { readNotificationAddress } from '../../address/notification-address.ts';
 import { ApiError, plainMessage } from '../../api/api-error.ts';
-import { openApp } from '../../apps/frames/open-apps.ts';
 import { pausedAt } from '../../apps/pause.ts';
 import type { GoTo } from '../../worker/open-from-press.ts';
 import { showToast } from '../toasts/toasts.ts';
 import { markRead } from './inbox.ts';
+import { openSender } from './sender.tsx';
 
 function isGoTo(data: unknown): data is GoTo {
   if (typeof data !== 'object' || data === null || !('type' in data) || !('address' in data)) return false;
@@ -45,8 +45,8 @@ async function openAddressed(id: string): Promise<void> {
   // It stays unread, and the page says why nothing opens.
   if (typeof pausedAt.value === 'string') return;
   try {
-    const { appId, presentation } = await markRead(id);
-    openApp(appId, presentation?.actions.find(({ target }) => target !== undefined)?.target ?? null);
+    const record = await markRead(id);
+    openSender(record, record.presentation?.actions.find(({ target }) => target !== undefined)?.target ?? null);
   } catch (error) {
     const isGone = error instanceof ApiError && error.status === 404;
     showToast({

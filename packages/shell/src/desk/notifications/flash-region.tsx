@@ -2,13 +2,13 @@
 // no focus; the two regions exist from the start, so that screen readers announce what is put into them.
 import type { Notification } from '@platform/contract';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { AppPicture } from '../../apps/app-picture.tsx';
-import { findApp, nameOf } from '../../apps/installed-apps.ts';
+import { findApp } from '../../apps/installed-apps.ts';
 import { Button, IconButton } from '../../design/controls.tsx';
 import { prompt } from '../prompts/ask.tsx';
 import { createPressGuard } from '../prompts/guard.ts';
 import { flash, flashesWaiting } from './flashes.ts';
 import { dismissNotification, openNotification } from './inbox.ts';
+import { canBeOpened, SenderPicture, senderName } from './sender.tsx';
 
 export function FlashRegion() {
   const [guard] = useState(() => createPressGuard(() => performance.now()));
@@ -36,28 +36,22 @@ export function FlashRegion() {
 }
 
 function Flash({ record }: { readonly record: Notification }) {
-  const app = findApp(record.appId);
   const { tone = 'neutral', layout = 'standard', actions = [] } = record.presentation ?? {};
   const waiting = flashesWaiting.value;
   return (
     <div class={`flash ${tone} ${layout}-layout ${record.priority}`}>
-      <AppPicture
-        appId={record.appId}
-        name={nameOf(record.appId)}
-        path={app?.icon ?? null}
-        size={layout === 'hero' ? 'middle' : 'small'}
-      />
+      <SenderPicture appId={record.appId} size={layout === 'hero' ? 'middle' : 'small'} />
       <div class="flash-text">
         <p class="flash-about">
           <span class="only-read">{record.priority === 'critical' ? 'Critical' : 'Important'}, from </span>
-          {nameOf(record.appId)}
+          {senderName(record)}
           {waiting > 0 && ` · ${waiting} more waiting`}
         </p>
         <p class="flash-title">{record.title}</p>
         {record.body !== '' && <p class="flash-body">{record.body}</p>}
-        {app !== undefined && (
+        {canBeOpened(record) && (
           <p class="record-actions">
-            {actions.length === 0 && app.hasFrontend && (
+            {actions.length === 0 && findApp(record.appId)?.hasFrontend === true && (
               <Button onClick={() => openNotification(record, null)}>Open</Button>
             )}
             {actions.map((action) => (

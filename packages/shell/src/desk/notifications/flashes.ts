@@ -3,6 +3,7 @@
 import type { Notification } from '@platform/contract';
 import { computed, signal } from '@preact/signals';
 import { atExpiry, lifeOf } from './expiry.ts';
+import { isOwnDoing } from './sender.tsx';
 import { mayFlash } from './settings.ts';
 
 /**
@@ -17,7 +18,7 @@ export const flash = computed<Notification | null>(() => queue.value[0] ?? null)
 export const flashesWaiting = computed(() => Math.max(0, queue.value.length - 1));
 
 function isDue(record: Notification): boolean {
-  return record.readAt === null && lifeOf(record) > 0 && mayFlash(record);
+  return record.readAt === null && lifeOf(record) > 0 && mayFlash(record) && !isOwnDoing(record);
 }
 
 /** Adds those that are to be seen, once each. */

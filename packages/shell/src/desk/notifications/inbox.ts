@@ -3,13 +3,12 @@ import type { Notification } from '@platform/contract';
 import { computed, signal } from '@preact/signals';
 import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
-import { openApp } from '../../apps/frames/open-apps.ts';
-import { nameOf } from '../../apps/installed-apps.ts';
 import { showToast } from '../toasts/toasts.ts';
 import { lifeOf } from './expiry.ts';
 import { dropFlashes, dropUnwantedFlashes, offerFlashes } from './flashes.ts';
 import { endMirrored, mirror } from './mirror.ts';
 import { closePushed } from './push-here.ts';
+import { isOwnDoing, openSender, senderName } from './sender.tsx';
 import { isAudible, mayFlash, readNotificationSettings, settledNotificationSettings } from './settings.ts';
 
 /** More unread records than this are shown as "99+" anyway. */
@@ -107,9 +106,9 @@ export async function markAllRead(): Promise<number> {
   return updated;
 }
 
-/** Opens the app that sent the record, at the place one of its actions names, and marks it read. */
+/** Opens what sent the record, at the place one of its actions names, and marks it read. */
 export function openNotification(record: Notification, target: string | null): void {
-  openApp(record.appId, target);
+  openSender(record, target);
   dismissNotification(record);
 }
 
@@ -135,9 +134,9 @@ export function receive(record: Notification): void {
   void settledNotificationSettings().then(() => present(record));
 }
 
-/** As the settings want it, unless it was read meanwhile. */
+/** As the settings want it, unless it was read meanwhile or is about what was done here. */
 function present(record: Notification): void {
-  if (!unreadIds.value.has(record.id)) return;
+  if (!unreadIds.value.has(record.id) || isOwnDoing(record)) return;
   offerFlashes([record]);
   mirror(record, () => openNotification(record, record.presentation?.actions[0]?.target ?? null));
   if (isCard(record)) showCard(record);
@@ -155,7 +154,7 @@ function showCard(record: Notification): void {
     title: record.title,
     isNotification: true,
     lifeMs: lifeOf(record),
-    body: `${nameOf(record.appId)}${record.body === '' ? '' : ` — ${record.body}`}`,
+    body: `${senderName(record)}${record.body === '' ? '' : ` — ${record.body}`}`,
     action: { label: 'Open', run: () => openNotification(record, null) },
   });
 }

@@ -3,9 +3,10 @@
 import type { Notification as NotificationRecord } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { iconAtHand } from '../../apps/app-icons.ts';
-import { findApp, nameOf } from '../../apps/installed-apps.ts';
+import { findApp } from '../../apps/installed-apps.ts';
 import { atExpiry, lifeOf } from './expiry.ts';
 import { pushHere } from './push-here.ts';
+import { senderName } from './sender.tsx';
 import { mayMirror, notificationSettings } from './settings.ts';
 
 export type BrowserPermission = NotificationPermission | 'unsupported';
@@ -29,7 +30,7 @@ export function mirror(record: NotificationRecord, open: () => void): void {
   if (record.delivery === 'inbox' || record.readAt !== null || !document.hidden) return;
   if (currentPermission() !== 'granted' || !mayMirror(record) || lifeOf(record) <= 0 || comesAsPush(record)) return;
   const notification = construct(record.title, {
-    body: `${nameOf(record.appId)}${record.body === '' ? '' : `\n${record.body}`}`,
+    body: `${senderName(record)}${record.body === '' ? '' : `\n${record.body}`}`,
     // The browser shows one for each tag, whichever tab asked for it.
     tag: record.id,
     requireInteraction: record.priority === 'critical',

@@ -3,8 +3,6 @@ import type { Notification } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
-import { AppPicture } from '../../apps/app-picture.tsx';
-import { findApp, nameOf } from '../../apps/installed-apps.ts';
 import { Button, Empty, IconButton, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { ago, inFull } from '../../design/words.ts';
@@ -20,6 +18,7 @@ import {
   readOlder,
   unreadCount,
 } from './inbox.ts';
+import { canBeOpened, SenderPicture, senderName } from './sender.tsx';
 
 async function orShowError(title: string, work: () => Promise<unknown>): Promise<void> {
   try {
@@ -121,8 +120,7 @@ function NotificationList({ onOpened }: { readonly onOpened: () => void }) {
 
 function Record({ record, onOpened }: { readonly record: Notification; readonly onOpened: () => void }) {
   const unread = record.readAt === null;
-  const app = findApp(record.appId);
-  const name = nameOf(record.appId);
+  const isOpenable = canBeOpened(record);
   const urgent = record.priority === 'high' || record.priority === 'critical';
   const open = (target: string | null) => {
     onOpened();
@@ -130,10 +128,10 @@ function Record({ record, onOpened }: { readonly record: Notification; readonly 
   };
   return (
     <li class={`record ${unread ? 'unread' : 'read'} ${record.presentation?.tone ?? 'neutral'}`}>
-      <AppPicture appId={record.appId} name={name} path={app?.icon ?? null} size="small" />
+      <SenderPicture appId={record.appId} size="small" />
       <div class="record-text">
         <p class="record-about">
-          <span>{name}</span>
+          <span>{senderName(record)}</span>
           <time dateTime={record.createdAt} title={inFull(record.createdAt)}>
             {ago(record.createdAt)}
           </time>
@@ -141,16 +139,16 @@ function Record({ record, onOpened }: { readonly record: Notification; readonly 
         </p>
         <p class="record-title">
           {unread && <span class="only-read">Unread: </span>}
-          {app === undefined ? (
-            record.title
-          ) : (
+          {isOpenable ? (
             <button type="button" onClick={() => open(null)}>
               {record.title}
             </button>
+          ) : (
+            record.title
           )}
         </p>
         {record.body !== '' && <p class="record-body">{record.body}</p>}
-        {app !== undefined && (record.presentation?.actions.length ?? 0) > 0 && (
+        {isOpenable && (record.presentation?.actions.length ?? 0) > 0 && (
           <p class="record-actions">
             {record.presentation?.actions.map((action) => (
               <Button

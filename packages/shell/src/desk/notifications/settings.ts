@@ -1,5 +1,10 @@
 // What the person decided about notifications, as this page knows it, and what that means for one record.
-import type { Notification, NotificationSettings, NotificationSettingsChange } from '@platform/contract';
+import {
+  type Notification,
+  type NotificationSettings,
+  type NotificationSettingsChange,
+  PLATFORM_SENDER,
+} from '@platform/contract';
 import { signal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import { changedSettings } from './changed-settings.ts';
@@ -61,8 +66,9 @@ export function mayMirror(record: Addressed): boolean {
   return isAudible(record) && notificationSettings.value?.system === true;
 }
 
-/** Whether a record stays above every app until it is dealt with. Nothing silences a critical one. */
+/** Whether a record stays above every app until it is dealt with. Nothing silences a critical one, or one of the platform. */
 export function mayFlash(record: Addressed): boolean {
   if (record.priority === 'critical') return true;
-  return record.priority === 'high' && isAudible(record) && notificationSettings.value?.flashes === true;
+  if (record.priority !== 'high') return false;
+  return record.appId === PLATFORM_SENDER || (isAudible(record) && notificationSettings.value?.flashes === true);
 }

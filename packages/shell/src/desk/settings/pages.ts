@@ -1,5 +1,5 @@
 // The pages of Settings, in the order of the menus. A page that is missing here has no address: no link to it compiles.
-import { accountPage, commandLinePage, passkeysPage, sessionsPage } from '../account/settings-pages.ts';
+import { accountPage, commandLinePage, passkeysPage, recoveredPage, sessionsPage } from '../account/settings-pages.ts';
 import { aiPage } from '../ai/settings-pages.ts';
 import { appLogPage, appPage, appsPage } from '../app-settings/settings-pages.ts';
 import { internetPage } from '../internet/settings-pages.ts';
@@ -16,6 +16,7 @@ const PAGES = [
   secretsPage,
   passkeysPage,
   sessionsPage,
+  recoveredPage,
   commandLinePage,
   storagePage,
   accountPage,

@@ -2,7 +2,7 @@
 import type { MethodsOf } from '../method.ts';
 import { appIdText, cursorText, notificationIdText, optional, topicText, truth, wholeNumber } from '../params.ts';
 import { BridgeRefusal } from '../refusal.ts';
-import { findVisible, listVisible, markAllVisible } from '../visible-notifications.ts';
+import { findVisible, listVisible } from '../visible-notifications.ts';
 
 /** What silences other apps is for the platform's own Notifications app alone, while it may read everything. */
 const settingsRule = { grant: 'notifications.read', target: '*', only: ['notifications'] } as const;
@@ -34,7 +34,7 @@ export const notificationMethods: MethodsOf<'notifications'> = {
     params: {},
     grant: 'notifications.read',
     target: 'any',
-    run: async ({ shell, resources }) => ({ updated: await markAllVisible(shell, resources) }),
+    run: async ({ shell, resources }) => ({ updated: await shell.markAllRead(resources) }),
   },
   'notifications.settings': {
     params: {},

@@ -1,0 +1,14 @@
+import type { SamplesOf } from '../samples-of.ts';
+
+export const samples: SamplesOf<'apps'> = {
+  'apps.list': [{}, { scope: 'installed' }, { scope: 'catalog' }],
+  'apps.details': [{ appId: 'chess', version: '1.0.0' }],
+  'apps.screenshot': [{ appId: 'chess', version: '1.0.0', number: 1 }],
+  'apps.withdraw': [{ appId: 'chess', version: '1.0.0' }],
+  'apps.open': [{ appId: 'notes', target: '?note=1' }],
+  'apps.start': [{ appId: 'notes' }],
+  'apps.stop': [{ appId: 'notes' }],
+  'apps.return': [{}],
+  'apps.requestInstall': [{ appId: 'chess', version: '1.0.0' }],
+  'apps.uninstall': [{ appId: 'notes' }, { appId: 'store' }],
+};

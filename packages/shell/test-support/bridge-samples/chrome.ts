@@ -1,0 +1,5 @@
+import type { SamplesOf } from '../samples-of.ts';
+
+export const samples: SamplesOf<'chrome'> = {
+  'chrome.set': [{ title: 'Chapter 2' }, { surface: 'permissions', appId: 'notes' }, { surface: 'notifications' }],
+};

@@ -14,6 +14,7 @@ import { until } from '../support/wait.ts';
 
 const INDEX = '/v1/services/search/index';
 const APPS = 5;
+const OF_DATABASE = 'database = (SELECT oid FROM pg_database WHERE datname = current_database())';
 
 let world: Constellation;
 let greedy: TestAccount;
@@ -70,7 +71,11 @@ test('others write at once while one account writes all it may from many apps', 
   );
   const { pool } = world.core.context;
   const holding = async () =>
-    (await pool.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1")).rowCount ?? 0;
+    (
+      await pool.query(
+        `SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND ${OF_DATABASE}`,
+      )
+    ).rowCount ?? 0;
   await until('the first write to be under way', async () => (await holding()) > 0, 20_000);
   for (let count = 0; count < 5; count += 1)
     assert.equal((await modest.call(INDEX, { method: 'POST', body: small })).status, 200);
@@ -97,7 +102,7 @@ test('a write whose caller has gone ends, changes nothing, and leaves its turn t
   const writing = async () =>
     (
       await pool.query(
-        "SELECT FROM pg_stat_activity WHERE query LIKE '%search_entries%' AND state <> 'idle' AND pid <> pg_backend_pid()",
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%search_entries%' AND state <> 'idle' AND pid <> pg_backend_pid()",
       )
     ).rowCount ?? 0;
   await until('it to be written', async () => (await writing()) > 0, 60_000);

@@ -1,6 +1,7 @@
 // Bytes in one buffer, however many pieces they came in: a piece of one byte costs one byte.
 
 const FIRST_BYTES = 4 * 1024;
+const KEPT_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 export class Pile {
@@ -34,6 +35,29 @@ export class Pile {
     }
     this.#buffer.set(piece, this.#length);
     this.#length += piece.length;
+  }
+
+  /**
+   * Adds `piece` if `take` grants the memory that the pile needs beyond what it has.
+   *
+   * @returns false when it was refused, and nothing was added
+   */
+  tryAdd(piece: Uint8Array, take: (bytes: number) => boolean): boolean {
+    const more = this.sizeWith(piece.length) - this.#buffer.length;
+    if (more > 0 && !take(more)) return false;
+    this.add(piece);
+    return true;
+  }
+
+  /** The bytes where they lie; valid until the next call that changes the pile. */
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Forgets the bytes and keeps a little of the memory, for a pile that is filled again and again. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = NOTHING;
   }
 
   /** All bytes. It is empty afterwards and holds nothing. */

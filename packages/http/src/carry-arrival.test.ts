@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
-import { buildConnector, type Pool } from 'undici';
+import type { Pool } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { listening } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { openRaw } from '../test-support/raw-exchange.ts';
 import { carry } from './carry.ts';
-import { openPool } from './pool.ts';
-import { responseFilter } from './response-head.ts';
 
 let upstream: Server;
 let pool: Pool;
@@ -25,23 +24,11 @@ beforeEach(async () => {
   });
   upstream.listen(0, '127.0.0.1');
   await once(upstream, 'listening');
-  const connector = buildConnector({ allowH2: false });
-  pool = openPool('http://a', {
-    connect: (target, callback) =>
-      connector({ ...target, hostname: '127.0.0.1', port: String(portOf(upstream)) }, callback),
-  });
+  pool = poolTo(portOf(upstream));
   port = await listening(
     (incoming) => {
       const carried = carry(incoming, {
-        upstream: {
-          name: 'test',
-          dispatcher: pool,
-          path: '/',
-          headers: incoming.head.forwarded,
-          filterResponse: responseFilter(() => false),
-          headersTimeout: 60_000,
-          onFailure: () => undefined,
-        },
+        upstream: upstreamOver(pool, incoming),
         arrival: { shortMilliseconds: 300, bytesPerSecond: 1_000, milliseconds: 300 },
       });
       incoming.res.on('close', () => carried.abandon());

@@ -5,13 +5,11 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Pool } from 'undici';
-import { buildConnector } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { openRaw } from '../test-support/raw-exchange.ts';
 import { carryUpgrade } from './carry-upgrade.ts';
-import { openPool } from './pool.ts';
-import { responseFilter } from './response-head.ts';
 import { acceptOf } from './web-socket.ts';
 
 const HANDSHAKE = [
@@ -28,24 +26,12 @@ beforeEach(async () => {
   upstream = createServer((_req, res) => answer(res));
   upstream.listen(0, '127.0.0.1');
   await once(upstream, 'listening');
-  const connector = buildConnector({ allowH2: false });
-  pool = openPool('http://a', {
-    connect: (target, callback) =>
-      connector({ ...target, hostname: '127.0.0.1', port: String(portOf(upstream)) }, callback),
-  });
+  pool = poolTo(portOf(upstream));
   const server = await opened({
     isOwnHost: () => true,
     onRequest: () => assert.fail(),
     onUpgrade(incoming) {
-      const to = {
-        name: 'test',
-        dispatcher: pool,
-        path: incoming.path,
-        headers: incoming.head.forwarded,
-        filterResponse: responseFilter(() => false),
-        headersTimeout: 60_000,
-        onFailure: () => undefined,
-      };
+      const to = upstreamOver(pool, incoming);
       carryUpgrade(incoming, { upstream: to, idleMilliseconds: 600_000 });
     },
   });

@@ -2,9 +2,10 @@
 // one object per request, no promises, small bodies in one write (bench/gateway measures it).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, PassThrough } from 'node:stream';
-import { limits, type Refusal, sizeText } from '@platform/contract';
+import { type Refusal, sizeText } from '@platform/contract';
 import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
+import { type Arrival, defaultArrival } from './arrival.ts';
 import { endResponse } from './end-response.ts';
 import { gatherPieces } from './gather.ts';
 import type { Abandonable } from './hold.ts';
@@ -43,22 +44,6 @@ export interface Carrying {
   /** Writes a refusal, such as 502 `upstream_failed`, and returns its request id. Default: a problem document. */
   readonly refuse?: (res: ServerResponse, refusal: Refusal) => string;
 }
-
-/** What a body has to keep, so that none stands for ever; time in which the upstream was the slower side does not count. */
-export interface Arrival {
-  /** Milliseconds for the whole of a body with a declared length of at most 64 KiB. */
-  readonly shortMilliseconds: number;
-  /** Bytes per second of any other, on average over `milliseconds`. */
-  readonly bytesPerSecond: number;
-  readonly milliseconds: number;
-}
-
-/** As clients have to take their answers. */
-export const defaultArrival: Arrival = {
-  shortMilliseconds: limits.bodySeconds.value * 1_000,
-  bytesPerSecond: limits.answerRate.value,
-  milliseconds: 300_000,
-};
 
 /** Gets each piece of a body and returns what is sent in its place, if anything. */
 export interface Rewrite {

@@ -5,7 +5,7 @@ import { CLAIMS, OWN } from '../test-support/claims.ts';
 import { isClaim } from './claims.ts';
 
 for (const name of CLAIMS) {
-  test(`${name} is nobody's word`, () => {
+  test(`${name} passes from no sender`, () => {
     for (const spelled of [
       name,
       name.toLowerCase(),

@@ -1,7 +1,8 @@
 // Fields in which a proxy in front tells an application who sends a request, from where, over what, and as whom. No proxy
-// in front of a backend says any of that but the platform, in fields of its own, so nobody's are believed: a stranger would
-// be whoever the application takes such a proxy's word for. Products add new ones all the time; so a rule of words, and the
-// prefixes of products.
+// in front of a backend says any of that but the platform, in fields of its own, so those of a sender are
+// dropped: a stranger could pass for anybody whom the application expects such a proxy to name. Products add new fields all the
+// time; so a rule of words, and the prefixes of products.
+import { plainName } from './plain-name.ts';
 
 /** Products that authenticate or forward, and what they put in front of the names of their fields. */
 const PRODUCTS = [
@@ -64,16 +65,19 @@ const OF_ONE_WORD = new RegExp(
   ].join('|')})(?:-|$)`,
 );
 
-const CACHED = 1_000;
+/** Names that are kept with their answer, each no longer than names of fields are; senders choose them. */
+const KEPT_NAMES = 1_000;
+const KEPT_LENGTH = 64;
 const known = new Map<string, boolean>();
 
 /** Whether a field, by its name in any spelling, says who sent a request, from where, over what or as whom. */
 export function isClaim(name: string): boolean {
   const found = known.get(name);
   if (found !== undefined) return found;
-  // Servers behind CGI-like interfaces read every mark as the same.
-  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+  const plain = plainName(name);
   const claims = OF_PRODUCTS.test(plain) || OF_WORDS.test(plain) || OF_ONE_WORD.test(plain);
-  if (known.size < CACHED) known.set(name, claims);
+  if (name.length > KEPT_LENGTH) return claims;
+  if (known.size >= KEPT_NAMES) known.clear();
+  known.set(name, claims);
   return claims;
 }

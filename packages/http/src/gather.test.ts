@@ -1,20 +1,19 @@
-// Whoever cuts a stream into single bytes makes nobody hold more than its bytes: bodies that are read, that wait, and that
-// pass, in both directions.
+// A sender who cuts a stream into single bytes makes no other side hold more than its bytes: bodies that are read, that wait,
+// and that pass, in both directions.
 import assert from 'node:assert/strict';
 import { createServer, type Server, type Socket } from 'node:net';
 import { Duplex, Readable } from 'node:stream';
 import { afterEach, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { buildConnector, type Pool } from 'undici';
+import type { Pool } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { listening } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { openRaw, type RawConnection } from '../test-support/raw-exchange.ts';
 import { carry } from './carry.ts';
 import { gatherPieces, gatherWrites } from './gather.ts';
-import { openPool } from './pool.ts';
 import { readBody } from './read-body.ts';
-import { responseFilter } from './response-head.ts';
 import type { IncomingRequest } from './server.ts';
 
 setFlagsFromString('--expose-gc');
@@ -61,26 +60,14 @@ async function carrying(onConnection: (socket: Socket) => void): Promise<{ port:
   });
   upstream.listen(0, '127.0.0.1');
   await new Promise((resolve) => upstream.once('listening', resolve));
-  const connector = buildConnector({ allowH2: false });
-  const pool = openPool('http://a', {
-    connect: (target, callback) =>
-      connector({ ...target, hostname: '127.0.0.1', port: String(portOf(upstream)) }, callback),
-  });
+  const pool = poolTo(portOf(upstream));
   closing.push(() => {
     upstream.close();
     void pool.destroy();
   });
   const port = await listening((incoming: IncomingRequest) => {
     const carried = carry(incoming, {
-      upstream: {
-        name: 'test',
-        dispatcher: pool,
-        path: '/',
-        headers: incoming.head.forwarded,
-        filterResponse: responseFilter(() => false),
-        headersTimeout: 60_000,
-        onFailure: () => undefined,
-      },
+      upstream: upstreamOver(pool, incoming),
     });
     incoming.res.on('close', () => carried.abandon());
   });

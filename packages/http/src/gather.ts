@@ -1,5 +1,5 @@
-// Small pieces of a stream are put together: a piece of one byte costs an object of hundreds, so that whoever cuts a stream
-// into single bytes would make each buffer on its way many times as large as its limit, which counts bytes. What comes in few
+// Small pieces of a stream are put together: a piece of one byte costs an object of hundreds, so that a sender who cuts a
+// stream into single bytes would make each buffer on its way many times as large as its limit, which counts bytes. What comes in few
 // pieces passes as it is, at once.
 import type { Duplex, Readable } from 'node:stream';
 import { Pile } from '@platform/contract/pile';

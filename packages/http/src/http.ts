@@ -41,6 +41,7 @@ export { type Abandonable, hold } from './hold.ts';
 export { type JoinOptions, joinSockets } from './join-sockets.ts';
 export { listenFast, placeToListen } from './listen-fast.ts';
 export { openPace, openPaces, type Pace, type Paces } from './pace.ts';
+export { plainName } from './plain-name.ts';
 export { type Connect, openPool, type PoolOptions } from './pool.ts';
 export { endWithProblem, type ProblemOptions, sendProblem } from './problem.ts';
 export { isPublicAddress, isPublicHost } from './public-host.ts';

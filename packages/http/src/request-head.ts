@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Refusal } from '@platform/contract';
 import { isPlace } from './places.ts';
+import { plainName } from './plain-name.ts';
 import { isTraceparent, isTracestate } from './trace-context.ts';
 import { trimField } from './trim-field.ts';
 
@@ -76,7 +77,7 @@ function dispositionOf(name: string): number {
   if (knownLower !== undefined) return knownLower;
   // CGI-like servers read `X_Forwarded_For` as `X-Forwarded-For`, so no name with an underscore travels.
   if (lower.includes('_')) return DROP;
-  const spelled = lower.replaceAll(/[^a-z0-9]/g, '-');
+  const spelled = plainName(lower);
   return isPlace(spelled) || DROPPED_PREFIXES.some((prefix) => spelled.startsWith(prefix)) ? DROP : FORWARD;
 }
 

@@ -24,6 +24,7 @@ import { hasBody } from './read-body.ts';
 import { MAX_HEADER_FIELDS } from './request-head.ts';
 import { type ReadingRate, requireReading } from './slow-reader.ts';
 import { requireTransportSecurity, setTransportFields } from './transport-security.ts';
+import { closeUnlessContinued, endUnread } from './unfinished-request.ts';
 import { handshakeRefusal, isWebSocketUpgrade } from './web-socket.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
@@ -317,30 +318,6 @@ function cutOff(socket: Socket, milliseconds: number): void {
   if (typeof parser === 'object' && parser !== null) Reflect.set(parser, 'onIncoming', () => 2);
   if (milliseconds > 0) socket.pause();
   hold(milliseconds, () => socket.destroy());
-}
-
-/**
- * A client that waits for `100 Continue` and gets its answer instead may send the body or not: what follows could be either,
- * so that the connection ends.
- */
-function closeUnlessContinued(res: ServerResponse): void {
-  const { shouldKeepAlive } = res;
-  const writeContinue = res.writeContinue.bind(res);
-  res.shouldKeepAlive = false;
-  res.writeContinue = (...done) => {
-    res.shouldKeepAlive = shouldKeepAlive;
-    writeContinue(...done);
-  };
-}
-
-/** Ends the connection of a request that has its answer and never comes to its end: no reader times it any more. */
-function endUnread(req: IncomingMessage, milliseconds: number): void {
-  const { socket } = req;
-  const timer = setTimeout(() => {
-    if (!req.complete) socket.destroy();
-  }, milliseconds);
-  socket.once('close', () => clearTimeout(timer));
-  req.once('end', () => clearTimeout(timer));
 }
 
 /** A message that breaks these rules may be an attempt at request smuggling, so its connection ends with it. */

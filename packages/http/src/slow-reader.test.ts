@@ -1,5 +1,4 @@
 // Clients that ask for an answer and do not take it lose their connection; slow ones and silent streams keep theirs.
-
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,15 +6,12 @@ import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as after } from 'node:timers/promises';
-import { buildConnector } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { switching } from '../test-support/handshakes.ts';
 import { listening, opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
-import type { AcceptedRequest } from './accept-request.ts';
-import { carry, type Upstream } from './carry.ts';
+import { carry } from './carry.ts';
 import { carryUpgrade } from './carry-upgrade.ts';
-import { openPool } from './pool.ts';
-import { responseFilter } from './response-head.ts';
 import type { IncomingRequest } from './server.ts';
 import type { ReadingRate } from './slow-reader.ts';
 
@@ -130,24 +126,12 @@ for (const [what, request] of Object.entries({ 'an answer': GET, 'a WebSocket': 
     });
     upstream.listen(0, '127.0.0.1');
     await once(upstream, 'listening');
-    const connector = buildConnector({ allowH2: false });
-    const pool = openPool('http://a', {
-      connect: (target, callback) =>
-        connector({ ...target, hostname: '127.0.0.1', port: String(portOf(upstream)) }, callback),
-    });
-    const to = ({ head, path }: AcceptedRequest): Upstream => ({
-      name: 'test',
-      dispatcher: pool,
-      path,
-      headers: head.forwarded,
-      filterResponse: responseFilter(() => false),
-      headersTimeout: 10_000,
-      onFailure: () => undefined,
-    });
+    const pool = poolTo(portOf(upstream));
     const server = await opened({
       isOwnHost: () => true,
-      onRequest: (incoming) => carry(incoming, { upstream: to(incoming) }),
-      onUpgrade: (incoming) => void carryUpgrade(incoming, { upstream: to(incoming), idleMilliseconds: 600_000 }),
+      onRequest: (incoming) => carry(incoming, { upstream: upstreamOver(pool, incoming) }),
+      onUpgrade: (incoming) =>
+        void carryUpgrade(incoming, { upstream: upstreamOver(pool, incoming), idleMilliseconds: 600_000 }),
       limits: { reading },
     });
     await silentClient(portOf(server), request);

@@ -1,19 +1,17 @@
 // On an https origin every answer says so, also those that are written without a response object; on others none does.
-
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { buildConnector, type Pool } from 'undici';
+import type { Pool } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { switching } from '../test-support/handshakes.ts';
 import { opened } from '../test-support/listening.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { openRaw } from '../test-support/raw-exchange.ts';
 import { carryUpgrade } from './carry-upgrade.ts';
-import { openPool } from './pool.ts';
 import { endWithProblem } from './problem.ts';
-import { responseFilter } from './response-head.ts';
 
 const upgrade = (path: string, version = '13'): string =>
   `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
@@ -52,11 +50,7 @@ let pool: Pool;
 before(async () => {
   upstream.listen(0, '127.0.0.1');
   await once(upstream, 'listening');
-  const connector = buildConnector({ allowH2: false });
-  const port = String(portOf(upstream));
-  pool = openPool('http://a', {
-    connect: (target, callback) => connector({ ...target, hostname: '127.0.0.1', port }, callback),
-  });
+  pool = poolTo(portOf(upstream));
 });
 after(async () => {
   upstream.close();
@@ -77,15 +71,7 @@ async function serving(strictTransport: boolean): Promise<number> {
       if (incoming.path === '/refused') endWithProblem(incoming.socket, { code: 'not_found' });
       else
         carryUpgrade(incoming, {
-          upstream: {
-            name: 'test',
-            dispatcher: pool,
-            path: incoming.path,
-            headers: incoming.head.forwarded,
-            filterResponse: responseFilter(() => false),
-            headersTimeout: 10_000,
-            onFailure: () => undefined,
-          },
+          upstream: upstreamOver(pool, incoming),
           idleMilliseconds: 10_000,
         });
     },

@@ -4,14 +4,12 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { after, before, describe } from 'node:test';
 import type { Pool } from 'undici';
-import { buildConnector } from 'undici';
+import { poolTo, upstreamOver } from '../test-support/carried-to.ts';
 import { portOf } from '../test-support/port-of.ts';
 import { type RecordingUpstream, record, startRecordingUpstream } from '../test-support/recording-upstream.ts';
 import { testPathVectors, testRequestVectors } from '../test-support/request-vectors.ts';
 import { type HostileUpstream, startHostileUpstream, testResponseVectors } from '../test-support/response-vectors.ts';
 import { carry } from './carry.ts';
-import { openPool } from './pool.ts';
-import { responseFilter } from './response-head.ts';
 import { createStrictServer, type StrictServerOptions } from './server.ts';
 
 const HOST = 'gw.example.test';
@@ -35,21 +33,10 @@ function end(server: Server): void {
 
 /** A server that carries everything to a port of this machine. */
 async function carrying(port: number): Promise<{ readonly server: Server; readonly pool: Pool }> {
-  const connector = buildConnector({ allowH2: false });
-  const pool = openPool(`http://${UPSTREAM_HOST}`, {
-    connect: (target, callback) => connector({ ...target, hostname: '127.0.0.1', port: String(port) }, callback),
-  });
+  const pool = poolTo(port, UPSTREAM_HOST);
   const server = await listening((incoming) =>
     carry(incoming, {
-      upstream: {
-        name: 'test',
-        dispatcher: pool,
-        path: incoming.path + incoming.query,
-        headers: incoming.head.forwarded,
-        filterResponse: responseFilter(() => false),
-        headersTimeout: 10_000,
-        onFailure: () => undefined,
-      },
+      upstream: upstreamOver(pool, incoming),
     }),
   );
   return { server, pool };

@@ -1,6 +1,13 @@
 // A node as the upstream of a public request: what travels to it, what passes back, and what its silence means.
 import type { IncomingHttpHeaders } from 'node:http';
-import { ANSWERED_BY, CLIENT_ADDRESS, CLIENT_AUTHORIZATION, CLIENT_PROTOCOL, type Refusal } from '@platform/contract';
+import {
+  ANSWERED_BY,
+  CLIENT_ADDRESS,
+  CLIENT_AUTHORIZATION,
+  CLIENT_PROTOCOL,
+  errors,
+  type Refusal,
+} from '@platform/contract';
 import {
   type AcceptedRequest,
   type ResponseFilter,
@@ -54,7 +61,7 @@ export function nodeRefusal(
   headers: IncomingHttpHeaders,
   name: PublicName | undefined,
 ): Refusal | null {
-  if (status === 421) return headers[ANSWERED_BY] === 'workload' ? null : UNKNOWN_AT_NODE;
+  if (status === errors.unknown_host.status) return headers[ANSWERED_BY] === 'workload' ? null : UNKNOWN_AT_NODE;
   // There 401 is for the client, and 421 for this Ingress.
   if (name?.isOfEndpoints === true) return null;
   return status === 401 && headers['www-authenticate'] !== undefined ? NOT_REACHED : null;

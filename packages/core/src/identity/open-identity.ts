@@ -45,7 +45,7 @@ export async function openIdentity(
   if (left?.masterAccount != null && accounts.master !== null && !(await accounts.isAccount(left.masterAccount)))
     throw new StartError(
       'master_account_missing',
-      `The account that looked after this platform is not in its database, so whoever registers as ${accounts.master} now would. The database is an older one: restore a newer backup. To let that account be registered anew, start once with: ./platform start --new`,
+      `The account that looked after this platform is not in its database, so the next person who registers as ${accounts.master} would look after it. The database is an older one: restore a newer backup. To let that account be registered anew, start once with: ./platform start --new`,
     );
   let marker = left ?? { platform: known ?? (await keepIdentity(database)), masterAccount: null };
   if (left === null) writeMarker(folder, marker);

@@ -86,7 +86,7 @@ function writable(socket: Socket): Promise<void> {
   return new Promise((resolve) => void socket.once('drain', resolve).once('close', () => resolve()));
 }
 
-/** Memory in use now, whoever has it. */
+/** Bytes of memory in use by the whole process. */
 const memory = (): number => process.memoryUsage().rss;
 
 for (const [what, bytes] of Object.entries(FLOODS)) {

@@ -1,5 +1,5 @@
 // What core holds at one time of the answers of nodes, and how fast it takes them. A node is another machine, and may send
-// whatever it likes to whoever reads it: it spends its own share, in memory and in time, and nobody else's.
+// whatever it likes to its readers: it spends its own share, in memory and in time, and nobody else's.
 import { limits, sizeText } from '@platform/contract';
 import type { Pace } from '@platform/link';
 

@@ -1,6 +1,6 @@
 // Which fields of a workload's answer to the internet may pass. Its public name is an origin of its own, so the app
 // states its own policies there; what passes beyond that origin does not. Why for each: docs/decisions/public-side-of-nodes.md.
-import { ANSWERED_BY } from '@platform/contract';
+import { ANSWERED_BY, errors } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 const DROPPED_IN_PUBLIC = new Set([
@@ -23,7 +23,7 @@ const DROPPED_PREFIXES_IN_PUBLIC = [
 ];
 
 /** What the platform itself says to an Ingress of a name that is not here. */
-const UNKNOWN_HOST = 421;
+const UNKNOWN_HOST = errors.unknown_host.status;
 
 /** A header that the node has already set on `res` wins over the workload's. */
 const withoutHostileFields = responseFilter(

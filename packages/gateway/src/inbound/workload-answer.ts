@@ -1,5 +1,5 @@
 // Which fields of a workload's answer may pass. It is hostile, and appears on an origin that all apps of the node share.
-import { ANSWERED_BY } from '@platform/contract';
+import { ANSWERED_BY, errors } from '@platform/contract';
 import { type ResponseFilter, responseFilter } from '@platform/http';
 
 /**
@@ -46,7 +46,7 @@ const withoutHostileFields = responseFilter(
 );
 
 /** What the platform itself says to an Ingress of a name that is not here. */
-const UNKNOWN_HOST = 421;
+const UNKNOWN_HOST = errors.unknown_host.status;
 
 /** For the Gateway that reaches the workload itself. */
 export const filterWorkloadResponse: ResponseFilter = (headers, res) => {

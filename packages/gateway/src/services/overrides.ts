@@ -1,18 +1,12 @@
 // Requests that say another method than their request line: frameworks obey them, and only the method of the request line
 // was decided about. Fields that say another place never travel (readRequestHead).
-import { isClaim } from '@platform/http';
+import { isClaim, plainName } from '@platform/http';
 
 const FIELDS = new Set(['x-http-method', 'x-http-method-override', 'x-method-override']);
 const PARAMETERS = new Set(['_method', ...FIELDS]);
 
-/** @param name in lower case */
 export function isMethodField(name: string): boolean {
-  return FIELDS.has(plain(name));
-}
-
-/** Servers behind CGI-like interfaces read every mark as the same. */
-function plain(name: string): string {
-  return name.replaceAll(/[^a-z0-9]/g, '-');
+  return FIELDS.has(plainName(name));
 }
 
 /**
@@ -24,8 +18,7 @@ export function fieldsOfCaller(fields: readonly string[]): string[] {
   const kept: string[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
     const name = fields[index] ?? '';
-    const lower = name.toLowerCase();
-    if (!isClaim(lower) && !isMethodField(lower)) kept.push(name, fields[index + 1] ?? '');
+    if (!isClaim(name) && !isMethodField(name)) kept.push(name, fields[index + 1] ?? '');
   }
   return kept;
 }

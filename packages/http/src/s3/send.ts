@@ -1,5 +1,4 @@
 // Sends a request to the store, signed, and reads what it answers.
-
 import { createHash } from 'node:crypto';
 import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';

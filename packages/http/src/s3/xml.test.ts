@@ -1,4 +1,4 @@
-// What a document of S3 costs whoever shares the thread with its reader.
+// What a document of S3 costs the other work on its reader's thread.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { childText, readXml, XmlError } from './xml.ts';

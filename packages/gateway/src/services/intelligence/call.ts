@@ -1,5 +1,4 @@
 // One AI call, from its first byte to its settlement: it is read, core authorizes it, and it is carried to the provider.
-
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import {

@@ -29,7 +29,7 @@ function fieldsOf({ forwarded }: RequestHead, wanted: string): string[] {
 
 /** @throws RefusalError for fields that say another method */
 export function refuseMethods({ forwarded }: RequestHead): void {
-  const name = forwarded.find((field, index) => index % 2 === 0 && isMethodField(field.toLowerCase()));
+  const name = forwarded.find((field, index) => index % 2 === 0 && isMethodField(field));
   if (name !== undefined) throw refuse('invalid_request', `Send no header ${name} in an AI call.`);
 }
 

@@ -1,8 +1,8 @@
 // The two answers that do not pass as they are: a stream whose usage only the Gateway asked for, and a list of models.
 import { matchesResource } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import type { Rewrite } from '@platform/http';
 import { fieldOf, parsed } from './accounting/events.ts';
-import { GrowingBytes } from './accounting/growing-bytes.ts';
 import { type Dialect, listOf, member } from './dialect.ts';
 
 /** Of one event; what is longer passes. */
@@ -21,7 +21,7 @@ const FRAME = new Set([
  * An event leaves when it is complete.
  */
 export function withoutUsageEvent(dialect: Dialect): Rewrite {
-  const held = new GrowingBytes();
+  const held = new Pile();
   let out: Buffer[] = [];
   /** Within an event that is too long to be looked at. */
   let isPassing = false;
@@ -32,7 +32,7 @@ export function withoutUsageEvent(dialect: Dialect): Rewrite {
   let isWithheld = false;
 
   function add(part: Buffer): void {
-    if (!isPassing && held.length + part.length <= LONGEST_EVENT) return void held.push(part);
+    if (!isPassing && held.length + part.length <= LONGEST_EVENT) return void held.add(part);
     isPassing = true;
     out.push(Buffer.from(held.bytes()), part);
     held.clear();
@@ -110,12 +110,12 @@ const OF_MODEL = new Map<string, 'string' | 'number'>([
 
 /** Leaves only the models that are granted, and of them what is known; nothing of a list that cannot be read. */
 export function onlyModels(patterns: readonly string[]): Rewrite {
-  const read = new GrowingBytes();
+  const read = new Pile();
   let length = 0;
   return {
     chunk(bytes) {
       length += bytes.length;
-      if (length <= LONGEST_LIST) read.push(bytes);
+      if (length <= LONGEST_LIST) read.add(bytes);
       return null;
     },
     end() {

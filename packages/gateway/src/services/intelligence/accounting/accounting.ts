@@ -5,13 +5,13 @@
 // - What cannot be read counts by its bytes.
 // - Of an answer that is not whole the larger of report and estimate counts. Somebody who left is charged for text at most
 //   what was reserved.
+import { Pile } from '@platform/contract/pile';
 import type { ExchangeEnd, Tap } from '@platform/http';
 import type { Room } from '../../room.ts';
 import type { Dialect, Usage } from '../dialect.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { type AnswerReader, LONGEST_ANSWER, readAnswer } from './answer.ts';
 import { decoded, isPlain } from './decode.ts';
-import { GrowingBytes } from './growing-bytes.ts';
 import { openReports } from './reports.ts';
 import { openTexts, textBytes } from './text.ts';
 
@@ -46,7 +46,7 @@ export function accountTap(options: AccountOptions): Tap {
   let coding: string | null = null;
   let reader: AnswerReader | null = null;
   /** Of a compressed answer. */
-  let kept: GrowingBytes | null = null;
+  let kept: Pile | null = null;
 
   function openReader(isEvents: boolean): AnswerReader {
     return readAnswer(isEvents, room, {
@@ -84,13 +84,16 @@ export function accountTap(options: AccountOptions): Tap {
     };
   }
 
-  /** A compressed answer is read at its end. */
-  async function readCompressed(bytes: GrowingBytes, isWhole: boolean): Promise<void> {
+  /** A compressed answer is read at its end, and counts by its bytes where that fails. */
+  async function readCompressed(bytes: Pile, isWhole: boolean): Promise<void> {
     const plain = room.take(LONGEST_ANSWER) ? await decoded(bytes.bytes(), coding ?? '', LONGEST_ANSWER) : null;
-    if (plain !== null) {
-      reader?.chunk(plain);
-      reader?.end(isWhole);
-    } else unread = Math.max(bytes.length, reservedOutput * BYTES_PER_TOKEN);
+    if (plain === null) return countUnread(bytes.length);
+    reader?.chunk(plain);
+    reader?.end(isWhole);
+  }
+
+  function countUnread(bytes: number): void {
+    unread = Math.max(bytes, reservedOutput * BYTES_PER_TOKEN);
   }
 
   return {
@@ -104,19 +107,22 @@ export function accountTap(options: AccountOptions): Tap {
       reader = openReader(type === '' || /^text\/event-stream\b/i.test(type));
       if (isPlain(headers['content-encoding'])) return;
       coding = headers['content-encoding'] ?? '';
-      kept = new GrowingBytes((bytes) => room.take(bytes));
+      kept = new Pile();
     },
     chunk(bytes) {
       if (coding === null) reader?.chunk(bytes);
-      else if (kept !== null && (kept.length + bytes.length > LONGEST_ANSWER || !kept.push(bytes))) {
-        unread = Math.max(kept.length + bytes.length, reservedOutput * BYTES_PER_TOKEN);
+      else if (kept !== null && (kept.length + bytes.length > LONGEST_ANSWER || !kept.tryAdd(bytes, room.take))) {
+        countUnread(kept.length + bytes.length);
         kept = null;
       } else if (kept === null) unread += bytes.length;
     },
     end(how) {
       const finish = () => onEnd({ ...used(how), reached });
       if (kept !== null && kept.length > 0) {
-        readCompressed(kept, how === 'complete').then(finish, finish);
+        const { length } = kept;
+        readCompressed(kept, how === 'complete')
+          .catch(() => countUnread(length))
+          .then(finish);
         return;
       }
       reader?.end(how === 'complete');

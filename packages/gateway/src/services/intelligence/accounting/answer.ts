@@ -1,8 +1,8 @@
 // Reads an answer as what it is, whatever its head says of it: one JSON text, objects line by line, server-sent events, or
 // plain text.
+import { Pile } from '@platform/contract/pile';
 import type { Room } from '../../room.ts';
 import { fieldOf, parsed, readLines } from './events.ts';
-import { GrowingBytes } from './growing-bytes.ts';
 
 /** A whole answer beyond this is not read. */
 export const LONGEST_ANSWER = 16 * 1024 * 1024;
@@ -51,12 +51,12 @@ export function readAnswer(isEvents: boolean, room: Room, { event, unread }: Ans
 
 function readPiece(room: Room, parts: AnswerParts): AnswerReader {
   let length = 0;
-  const kept = new GrowingBytes((bytes) => room.take(bytes));
+  const kept = new Pile();
   let isKept = true;
   return {
     chunk(bytes) {
       length += bytes.length;
-      isKept &&= length <= LONGEST_ANSWER && kept.push(bytes);
+      isKept &&= length <= LONGEST_ANSWER && kept.tryAdd(bytes, room.take);
     },
     end(isWhole) {
       const value = isKept && isWhole ? parsed(withoutMark(kept.bytes().toString('utf8'))) : undefined;

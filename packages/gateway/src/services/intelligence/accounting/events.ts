@@ -1,5 +1,5 @@
 // The lines of server-sent events, and of everything that comes line by line, taken from bytes as they pass.
-import { GrowingBytes } from './growing-bytes.ts';
+import { Pile } from '@platform/contract/pile';
 
 /** Of one line. What is longer is not kept. */
 const LONGEST_LINE = 1024 * 1024;
@@ -19,7 +19,7 @@ export interface LineReader {
  * @param skip gets the number of bytes of a line that is too long
  */
 export function readLines(take: (line: string) => void, skip: (bytes: number) => void): LineReader {
-  const begun = new GrowingBytes();
+  const begun = new Pile();
   let isTooLong = false;
   let afterReturn = false;
 
@@ -30,7 +30,7 @@ export function readLines(take: (line: string) => void, skip: (bytes: number) =>
       begun.clear();
     }
     if (isTooLong) skip(part.length);
-    else begun.push(part);
+    else begun.add(part);
   }
 
   function finish(): void {

@@ -8,6 +8,7 @@ string_enum! {
     pub enum ErrorCode {
         AccountClosing = "account_closing",
         AccountNameTaken = "account_name_taken",
+        AccountShare = "account_share",
         ActivityConflict = "activity_conflict",
         ActivityLeased = "activity_leased",
         ActivityLimit = "activity_limit",

@@ -109,6 +109,8 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       notificationDays: limits.notificationDays.value,
       notificationsKept: limits.notificationsKept.value,
       accountDiskBytes: limits.accountDisk.value,
+      accountMemoryPercent: 100,
+      accountUdpPorts: limits.accountUdpPorts.value,
       defaultPlan: 'free',
       objectStore: null,
       outbound: { ca: null },

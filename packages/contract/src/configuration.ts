@@ -205,6 +205,15 @@ export const configurationVariables = {
     meaning:
       'Disk space in MiB that one account may take: its volumes at their declared size, and the packages it published.',
   },
+  PLATFORM_ACCOUNT_MEMORY_PERCENT: {
+    default: '50',
+    meaning:
+      'Share in percent of the memory of each node that backends of one account which never sleep may reserve. The master account may reserve all of it.',
+  },
+  PLATFORM_ACCOUNT_UDP_PORTS: {
+    default: '32',
+    meaning: 'Public UDP ports that the apps of one account may have at a time.',
+  },
   PLATFORM_DEFAULT_PLAN: {
     default: 'free',
     meaning:

@@ -101,7 +101,7 @@ export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending:
     udpPorts: openUdpPorts({
       file: join(dataDirectory, 'runtime', 'udp-ports.json'),
       options: options.udp,
-      isHere: (id) => wanted.items.some(({ installationId }) => installationId === id) || volumes.has(id),
+      isHere: (id) => wanted.items.some(({ installationId }) => installationId === id),
     }),
   };
 }

@@ -1,7 +1,7 @@
 // What core gives a node to run (architecture, "The parts"): assignments, their packages, credentials for a start.
 // Not a public interface; versioned with the platform.
 import * as z from 'zod';
-import type { Routes } from '../domain.ts';
+import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, installationId, version } from '../primitives.ts';
 import { capabilityHash } from './clients.ts';
 import { json, ofInstallation } from './common.ts';
@@ -9,6 +9,28 @@ import { gatewayPolicy } from './gateway.ts';
 import { assignedProvider } from './intelligence.ts';
 import { mostPublicPorts, publicPort, workloadManifest } from './packages.ts';
 import { publicPortBinding } from './workloads.ts';
+
+const limits = {
+  accountMemoryShare: {
+    value: 50,
+    unit: 'percent',
+    meaning:
+      'of the memory of a node, which backends of one account that never sleep may reserve (default of PLATFORM_ACCOUNT_MEMORY_PERCENT)',
+  },
+  accountUdpPorts: {
+    value: 32,
+    unit: 'items',
+    meaning: 'public UDP ports of the apps of one account (default of PLATFORM_ACCOUNT_UDP_PORTS)',
+  },
+} as const satisfies Limits;
+
+const errors = {
+  account_share: {
+    status: 409,
+    title: 'The apps of this account have their share already.',
+    help: 'Memory that backends reserve which never sleep, and public UDP ports, are shared by all accounts. Remove an app that no longer needs them, or ask the operator to raise PLATFORM_ACCOUNT_MEMORY_PERCENT or PLATFORM_ACCOUNT_UDP_PORTS.',
+  },
+} as const satisfies Errors;
 
 export const assignment = z.strictObject({
   installationId,
@@ -135,4 +157,4 @@ const routes = {
   },
 } as const satisfies Routes;
 
-export const placement = { routes } as const;
+export const placement = { limits, errors, routes } as const;

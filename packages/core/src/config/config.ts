@@ -41,6 +41,10 @@ export interface CoreConfig {
   readonly notificationsKept: number;
   /** Volumes and published packages of one account may take so much together. */
   readonly accountDiskBytes: number;
+  /** Of the memory of each node, backends of one account that never sleep may reserve so much; the master account all. */
+  readonly accountMemoryPercent: number;
+  /** Public UDP ports of the apps of one account together. */
+  readonly accountUdpPorts: number;
   /** The plan of accounts for which the operator set none. */
   readonly defaultPlan: 'free' | 'paid';
   /** Where the objects of apps lie, or `null` where there is no store. */

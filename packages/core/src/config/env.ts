@@ -1,7 +1,7 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, ingress-settings.ts, ingress-limits.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// outbound-settings.ts, notification-settings.ts, account-settings.ts, search-settings.ts, account-disk-settings.ts, object-store-settings.ts.
+// outbound-settings.ts, notification-settings.ts, account-settings.ts, search-settings.ts, account-share-settings.ts, object-store-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -12,8 +12,8 @@ import {
   nearNames,
 } from '@platform/contract';
 import type { LogLevel } from '../log.ts';
-import { type AccountDiskSettings, readAccountDiskSettings } from './account-disk-settings.ts';
 import { readAccountSettings } from './account-settings.ts';
+import { type AccountShareSettings, readAccountShareSettings } from './account-share-settings.ts';
 import type { CoreConfig } from './config.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
@@ -47,7 +47,7 @@ export interface PlatformConfig
     NetworkSettings,
     IngressLimitSettings,
     OutboundSettings,
-    AccountDiskSettings,
+    AccountShareSettings,
     ObjectStoreSettings,
     NotificationSettings {
   readonly databaseUrl: string | null;
@@ -103,7 +103,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readNetworkSettings(read),
     ...readIngressLimits(read),
     ...readOutboundSettings(read),
-    ...readAccountDiskSettings(read),
+    ...readAccountShareSettings(read),
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
     intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),

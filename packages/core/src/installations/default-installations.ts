@@ -86,7 +86,7 @@ async function installWhole(
   release: AppVersion,
 ): Promise<InstallationId> {
   const grants = normaliseGrants(requestedGrants(release.manifest));
-  const place = await placeOrWait(trx, { accountKey, appId: release.appId }, release.manifest);
+  const place = await placeOrWait(trx, context, { accountKey, appId: release.appId }, release.manifest);
   const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
   if (id === undefined) throw new Error(`the account already has ${release.appId}`);
   return id;

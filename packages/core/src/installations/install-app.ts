@@ -12,12 +12,12 @@ import { requireAccountDisk } from '../disk/face.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged, type Place, placeInstallation } from '../placement/face.ts';
+import { assignmentsChanged, type Place, placeInstallation, requireUdpShare } from '../placement/face.ts';
 import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**
  * @throws RefusalError `not_found` for an app or version that is not published, `grants_exceed_request`,
- *   `already_installed`, `disk_quota`, and what {@link placeInstallation} throws
+ *   `already_installed`, `disk_quota`, `account_share`, and what {@link placeInstallation} throws
  */
 export async function installApp(
   context: CoreContext,
@@ -30,12 +30,13 @@ export async function installApp(
   const requested = requestedGrants(release.manifest);
   const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
-    const place = await placeInstallation(trx, { accountKey, appId }, release.manifest);
+    const place = await placeInstallation(trx, context, { accountKey, appId }, release.manifest);
     // It may have been deleted meanwhile.
     if (!(await holdVersion(trx, appId, release.version))) throw notPublished();
     await requireVolumeDisk(trx, context, { accountKey, name: release.manifest.name, place });
     const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
     if (id === undefined) throw refuse('already_installed');
+    await requireUdpShare(trx, context, { accountKey, manifest: release.manifest, former: [], next: grants });
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     if (release.manifest.workload !== undefined) await assignmentsChanged(trx, { context, installations: [id] });
     await context.at('installations.install.committing');

@@ -6,7 +6,7 @@ import { changingAt } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
-import { assignmentsRevoked } from '../placement/face.ts';
+import { assignmentsRevoked, requireUdpShare } from '../placement/face.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
 /** @throws RefusalError `not_found` */
@@ -39,7 +39,7 @@ function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], 
  * network, of calls through its Gateway and of public requests: or two seconds have passed. Most grants are checked at each
  * request and are nothing to wait for; the policy names those that are.
  *
- * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`
+ * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`, `account_share`
  */
 export async function replacePermissions(
   context: CoreContext,
@@ -53,6 +53,7 @@ export async function replacePermissions(
     const { id, grants, manifest, node_id: nodeId } = installation;
     const permissions = checkGrants(requestedGrants(manifest), chosen);
     const revision = await updateGrants(trx, id, permissions);
+    await requireUdpShare(trx, context, { accountKey, manifest, former: grants, next: permissions });
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     const runs = manifest.workload !== undefined;
     if (runs && context.policies.differ({ appId, grants, manifest }, permissions))

@@ -62,7 +62,7 @@ export async function upgradeApp(
     const granted = heldResources(installation);
     const resources = resourcesAfter(granted, workload, acceptResources);
     if (installation.version === version && isDeepStrictEqual(granted, resources)) return;
-    const place = await placeNext(trx, { accountKey, appId }, installation, {
+    const place = await placeNext(trx, context, { accountKey, appId }, installation, {
       held: granted,
       resources,
       workload: grantedWorkload(workload, resources),
@@ -101,16 +101,17 @@ interface Next {
 /** A backend that was not granted before is placed as at an installation; another one stays where it is. */
 async function placeNext(
   trx: Transaction<DatabaseSchema>,
+  context: CoreContext,
   owner: { readonly accountKey: string; readonly appId: string },
   installation: OwnInstallation,
   { held, resources, workload }: Next,
 ): Promise<Place> {
-  if (workload !== undefined && !grantsBackend(held)) return placeInstallation(trx, owner, { workload });
+  if (workload !== undefined && !grantsBackend(held)) return placeInstallation(trx, context, owner, { workload });
   const former = placeOf({ ...installation, volume_mib: volumeMiB(installation) });
-  const place = await placeUpgrade(trx, owner, former, { workload });
+  const place = await placeUpgrade(trx, context, owner, former, { workload });
   const { id, node_id: nodeId } = installation;
   if (workload !== undefined && nodeId !== null && needsRoom(held, resources))
-    await demandRoom(trx, { id, nodeId }, workload);
+    await demandRoom(trx, context, { id, nodeId, accountKey: owner.accountKey }, workload);
   return place;
 }
 

@@ -1,4 +1,5 @@
 // What the rest of core may use of placement.
+export { requireUdpShare } from './account-shares.ts';
 export { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts';
 export { type HostingLabel, hostingLabels, hostingOf } from './hosting-labels.ts';
 export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';

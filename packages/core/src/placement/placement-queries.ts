@@ -1,9 +1,10 @@
 // All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
 import type { BackendResources, InstallationId, Processor, WorkloadManifest } from '@platform/contract';
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiB } from '../disk/face.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
+import type { MemoryShare } from './account-shares.ts';
 import { hostingLabels } from './hosting-labels.ts';
 import { keptFromOwner, meetsRules, type Owner } from './placement-rule-queries.ts';
 
@@ -30,6 +31,8 @@ export interface Demand {
   readonly store: string | null;
   /** The only node allowed, or `null`. */
   readonly only: string | null;
+  /** What the owner's backends that never sleep may reserve; `null` for everything. */
+  readonly share: MemoryShare | null;
   /** The owner whose rules apply; `null` to ignore rules, on the node that has its volume. */
   readonly owner: Owner | null;
 }
@@ -49,14 +52,32 @@ export const memoryInForce = sql<number>`
 export const alwaysInForce = sql<boolean>`
   (v.manifest #>> '{workload,mode}' = 'always' AND coalesce(i.resources ->> 'mode', 'always') = 'always')`;
 
-/** Memory of workloads placed on node `n`: of those that never sleep, and of all together. */
-const used = (except: InstallationId | null) => sql`
-  SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total
-    FROM (SELECT ${memoryInForce} AS memory, ${alwaysInForce} AS always
+/**
+ * Memory of workloads placed on node `n`: of those that never sleep, of these the ones of one account, and of all together.
+ */
+const used = (except: InstallationId | null, share: MemoryShare | null) => sql`
+  SELECT coalesce(sum(memory) FILTER (WHERE always), 0)::float8 AS reserved, coalesce(sum(memory), 0)::float8 AS total,
+         coalesce(sum(memory) FILTER (WHERE always AND account_key = ${share?.accountKey ?? null}::text), 0)::float8 AS own
+    FROM (SELECT ${memoryInForce} AS memory, ${alwaysInForce} AS always, i.account_key
             FROM installed_apps i
             JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
            WHERE i.node_id = n.id AND ${grantedBackend}
              AND i.id IS DISTINCT FROM ${except}::text) AS each`;
+
+/** Whether the node `n` has the memory, of which `used` says what is taken. */
+const hasMemory = ({ memoryMiB, always, share }: Pick<Demand, 'memoryMiB' | 'always' | 'share'>) => sql<boolean>`
+  (n.memory_mib IS NULL
+   OR n.memory_mib >= ${memoryMiB}
+      AND (NOT ${always}::boolean
+           OR used.reserved + ${memoryMiB} <= n.memory_mib AND ${isWithinShare(share, memoryMiB)}))`;
+
+function isWithinShare(share: MemoryShare | null, memoryMiB: number): RawBuilder<boolean> {
+  if (share === null) return sql<boolean>`true`;
+  const { accountKey, percent, master } = share;
+  return sql<boolean>`
+    (used.own + ${memoryMiB} <= n.memory_mib * ${percent}::float8 / 100
+     OR EXISTS (SELECT FROM account_states a WHERE a.key = ${accountKey} AND a.name = ${master}))`;
+}
 
 /** MiB of disk that the volumes on the node `n` have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */
 export const DISK_PROMISED = sql<number>`
@@ -84,7 +105,7 @@ export async function bestNode(
 ): Promise<{ readonly id: string; readonly shared_store: string | null } | undefined> {
   const { rows } = await sql<{ id: string; shared_store: string | null }>`
     SELECT n.id, n.shared_store
-      FROM known_nodes n, LATERAL (${used(null)}) AS used
+      FROM known_nodes n, LATERAL (${used(null, demand.share)}) AS used
      WHERE ${OPEN} AND ${demand.runtime} = ANY (n.runtimes)
        AND (${demand.processor}::text IS NULL OR n.processor = ${demand.processor})
        AND (${demand.hosting}::text IS NULL OR ${demand.hosting} = ANY (n.labels))
@@ -93,9 +114,7 @@ export async function bestNode(
        AND ${demand.owner === null ? sql`true` : meetsRules(demand.owner)}
        AND (NOT n.disk_full OR ${demand.only}::text IS NOT NULL)
        AND (n.shared_store IS NOT NULL OR ${hasDisk(demand.diskMiB)})
-       AND (n.memory_mib IS NULL
-            OR n.memory_mib >= ${demand.memoryMiB}
-               AND (NOT ${demand.always}::boolean OR used.reserved + ${demand.memoryMiB} <= n.memory_mib))
+       AND ${hasMemory(demand)}
      ORDER BY NOT ${PREFERRED} = ANY (n.labels),
               coalesce((used.reserved + (used.total - used.reserved) * ${SLEEPING_SHARE}::float8) / n.memory_mib, 0),
               n.id
@@ -107,14 +126,12 @@ export async function bestNode(
 export async function hasRoom(
   db: Executor,
   installation: { readonly id: InstallationId; readonly nodeId: string },
-  { memoryMiB, always }: Pick<Demand, 'memoryMiB' | 'always'>,
+  demand: Pick<Demand, 'memoryMiB' | 'always' | 'share'>,
 ): Promise<boolean> {
   const { rows } = await sql`
-    SELECT FROM known_nodes n, LATERAL (${used(installation.id)}) AS used
+    SELECT FROM known_nodes n, LATERAL (${used(installation.id, demand.share)}) AS used
      WHERE n.id = ${installation.nodeId}
-       AND (n.memory_mib IS NULL
-            OR n.memory_mib >= ${memoryMiB}
-               AND (NOT ${always}::boolean OR used.reserved + ${memoryMiB} <= n.memory_mib))`.execute(db);
+       AND ${hasMemory(demand)}`.execute(db);
   return rows.length > 0;
 }
 

@@ -12,6 +12,7 @@ import {
 import type { Kysely } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiBOf } from '../disk/face.ts';
+import { memoryShareOf, memoryShareUsed, type ShareConfig } from './account-shares.ts';
 import { hostingOf } from './hosting-labels.ts';
 import {
   bestNode,
@@ -27,6 +28,7 @@ import {
 import { demandedLabels, type Owner } from './placement-rule-queries.ts';
 
 type Transaction = Kysely<DatabaseSchema>;
+type Sharing = { readonly config: ShareConfig };
 
 /** Where an installation is, or may still be. */
 export interface Place {
@@ -63,11 +65,12 @@ export const lockPlacement: (trx: Transaction) => Promise<void> = lockPlacementR
 /**
  * The place for an installation that is made now. Where its volume lies from a former time, there it goes again.
  *
- * @throws RefusalError `placement_not_allowed` when no node can run such a workload, `unavailable` without a node that
- *   is there and has room
+ * @throws RefusalError `placement_not_allowed` when no node can run such a workload, `account_share` when its account
+ *   has reserved what it may, `unavailable` without a node that is there and has room
  */
 export async function placeInstallation(
   trx: Transaction,
+  sharing: Sharing,
   owner: Owner,
   app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
@@ -75,14 +78,14 @@ export async function placeInstallation(
   const former = await findPlace(trx, owner);
   if (app.workload === undefined) return former === undefined ? nowhere : placeOf(former);
   const place = await (former === undefined
-    ? placeNew(trx, owner, app.workload)
-    : placeAgain(trx, owner, former, app.workload));
+    ? placeNew(trx, sharing, owner, app.workload)
+    : placeAgain(trx, sharing, owner, former, app.workload));
   return sized(place, former?.volume_mib ?? 0, app.workload);
 }
 
 /** As {@link placeInstallation}, but an installation that finds no node now waits for one. */
 export async function placeOrWait(...call: Parameters<typeof placeInstallation>): Promise<Place> {
-  const [, , app] = call;
+  const [, , , app] = call;
   try {
     return await placeInstallation(...call);
   } catch (error) {
@@ -99,13 +102,14 @@ export async function placeOrWait(...call: Parameters<typeof placeInstallation>)
  */
 export async function placeUpgrade(
   trx: Transaction,
+  sharing: Sharing,
   owner: Owner,
   place: Place,
   app: { readonly workload?: WorkloadManifest | undefined },
 ): Promise<Place> {
   const { workload } = app;
   if (workload === undefined) return place;
-  const next = sized(await placeNextVersion(trx, owner, place, workload), place.volumeMiB, workload);
+  const next = sized(await placeNextVersion(trx, sharing, owner, place, workload), place.volumeMiB, workload);
   const { nodeId, growsByMiB } = next;
   if (nodeId !== null && nodeId === place.nodeId && next.volumeStore === null)
     await requireNodeDisk(trx, nodeId, growsByMiB);
@@ -114,12 +118,13 @@ export async function placeUpgrade(
 
 async function placeNextVersion(
   trx: Transaction,
+  sharing: Sharing,
   owner: Owner,
   place: Place,
   workload: WorkloadManifest,
 ): Promise<Place> {
   if (place.waiting) return place;
-  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, owner, workload) : place;
+  if (place.nodeId === null) return place.heldBy === null ? placeNew(trx, sharing, owner, workload) : place;
   const { rows } = await nodeCensus(trx, owner);
   const there = rows.find(({ id }) => id === place.nodeId);
   if (there !== undefined && !canRun(there, workload))
@@ -135,15 +140,18 @@ async function placeNextVersion(
 /**
  * Before a placed backend gets more than it had.
  *
- * @throws RefusalError `unavailable` when its node has no room for that
+ * @throws RefusalError `account_share` when its account has reserved what it may there, `unavailable` when its node has no
+ *   room for that
  */
 export async function demandRoom(
   trx: Transaction,
-  installation: { readonly id: InstallationId; readonly nodeId: string },
+  { config }: Sharing,
+  installation: { readonly id: InstallationId; readonly nodeId: string; readonly accountKey: string },
   workload: WorkloadManifest,
 ): Promise<void> {
-  const demand = demandOf(workload);
+  const demand = demandOf(workload, { share: memoryShareOf(config, installation.accountKey) });
   if (await hasRoom(trx, installation, demand)) return;
+  if (await hasRoom(trx, installation, { ...demand, share: null })) throw memoryShareUsed(config);
   throw refuse(
     'unavailable',
     `The machine of this app has no room for a backend that ${demand.always ? 'runs all the time and ' : ''}needs ${sizeText(demand.memoryMiB * MiB)} of memory. Without \`acceptResources\` it runs with what it was granted before.`,
@@ -164,8 +172,8 @@ async function requireNodeDisk(trx: Transaction, nodeId: string, growsByMiB: num
   );
 }
 
-async function placeNew(trx: Transaction, owner: Owner, workload: WorkloadManifest): Promise<Place> {
-  const node = await bestNode(trx, demandOf(workload, { owner }));
+async function placeNew(trx: Transaction, sharing: Sharing, owner: Owner, workload: WorkloadManifest): Promise<Place> {
+  const node = await bestNodeWithin(trx, sharing, owner, demandOf(workload, { owner }));
   if (node === undefined) throw await noPlace(trx, owner, workload);
   return {
     ...nowhere,
@@ -177,17 +185,20 @@ async function placeNew(trx: Transaction, owner: Owner, workload: WorkloadManife
 
 async function placeAgain(
   trx: Transaction,
+  sharing: Sharing,
   owner: Owner,
   former: PlaceRow,
   workload: WorkloadManifest,
 ): Promise<Place> {
   const place = placeOf(former);
   if (former.held_by !== null) return { ...place, waiting: true };
-  if (former.node_id === null) return keepVolume(place, await placeNew(trx, owner, workload));
+  if (former.node_id === null) return keepVolume(place, await placeNew(trx, sharing, owner, workload));
   const bound = place.hasVolume && place.volumeStore === null;
   const { growsByMiB } = sized(place, bound ? former.volume_mib : 0, workload);
-  const there = await bestNode(
+  const there = await (bound ? bestNodeWithin : bestNodeInShare)(
     trx,
+    sharing,
+    owner,
     demandOf(workload, { only: former.node_id, owner: bound ? null : owner, diskMiB: growsByMiB }),
   );
   if (there !== undefined) return keepVolume(place, { ...place, ...volumeOn(there.shared_store, workload) });
@@ -197,11 +208,23 @@ async function placeAgain(
       `The volume of this app lies on the machine ${former.node_name}, which takes no backends at the moment${growsByMiB > 0 ? ', or has no disk left for a larger volume' : ''}.`,
     );
   const demand = demandOf(workload, { owner, hosting: hostingOf(former.node_labels), store: place.volumeStore });
-  const other = await bestNode(trx, demand);
+  const other = await bestNodeWithin(trx, sharing, owner, demand);
   if (other === undefined) throw await noPlace(trx, owner, workload);
   // Its former node may not have stopped it yet.
   if (former.node_lost_at === null) return { ...place, nodeId: null, waiting: true, heldBy: former.node_id };
   return keepVolume(place, { ...place, nodeId: other.id, ...volumeOn(other.shared_store, workload) });
+}
+
+function bestNodeInShare(trx: Transaction, { config }: Sharing, { accountKey }: Owner, demand: Demand) {
+  return bestNode(trx, { ...demand, share: memoryShareOf(config, accountKey) });
+}
+
+/** @throws RefusalError `account_share` when a node has room, and only the share of the account is used up */
+async function bestNodeWithin(...call: Parameters<typeof bestNodeInShare>): ReturnType<typeof bestNode> {
+  const [trx, { config }, , demand] = call;
+  const node = await bestNodeInShare(...call);
+  if (node === undefined && (await bestNode(trx, demand)) !== undefined) throw memoryShareUsed(config);
+  return node;
 }
 
 function volumeOn(store: string | null, { volume }: WorkloadManifest): Pick<Place, 'hasVolume' | 'volumeStore'> {
@@ -259,6 +282,7 @@ function demandOf(workload: WorkloadManifest, more: Partial<Demand> = {}): Deman
     hosting: null,
     store: null,
     only: null,
+    share: null,
     owner: null,
     ...more,
   };
@@ -320,6 +344,6 @@ async function noPlace(trx: Transaction, owner: Owner, workload: WorkloadManifes
 function isNoPlace(error: unknown): boolean {
   return (
     error instanceof RefusalError &&
-    (error.refusal.code === 'unavailable' || error.refusal.code === 'placement_not_allowed')
+    ['unavailable', 'placement_not_allowed', 'account_share'].includes(error.refusal.code)
   );
 }

@@ -2,6 +2,7 @@
 import type { InstallationId, InstallationStatus } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
+import type { Granted } from '../policy.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -78,6 +79,18 @@ export async function selectPorts(db: Executor, id: InstallationId): Promise<Udp
     .where('p.installation_id', '=', id)
     .orderBy('p.name')
     .execute();
+}
+
+/** What the installed apps of an account declare of ports, and what they are granted. */
+export async function selectDeclaredPorts(
+  db: Executor,
+  accountKey: string,
+): Promise<readonly Pick<Granted, 'grants' | 'manifest'>[]> {
+  const { rows } = await sql<Pick<Granted, 'grants' | 'manifest'>>`
+    SELECT i.grants, jsonb_build_object('publicPorts', v.manifest -> 'publicPorts') AS manifest
+      FROM installed_apps i JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.account_key = ${accountKey} AND v.manifest ? 'publicPorts'`.execute(db);
+  return rows;
 }
 
 /** Gives the numbers of an installation up: nothing of it is left that they would be kept for. */

@@ -8,7 +8,7 @@ import { makePlace, type Place } from '../../test-support/place.ts';
 import { openUdpPorts } from './udp-ports.ts';
 
 let place: Place;
-/** Installations of which something is on this machine. */
+/** Installations that are assigned to this machine. */
 let here: Set<string>;
 
 beforeEach(() => {
@@ -35,7 +35,7 @@ function app(...names: string[]): Assignment {
 
 const numbers = (ports: readonly { readonly hostPort: number }[]) => ports.map(({ hostPort }) => hostPort);
 
-test('an app that is removed with its volume kept finds its numbers, however often the node starts', () => {
+test('an app keeps its numbers, however often the node starts', () => {
   const [one, other] = [app('play', 'voice'), app('play')];
   assert.deepEqual(numbers(open(40_000, 40_002).of(one)), [40_000, 40_001]);
   assert.deepEqual(numbers(open(40_000, 40_002).of(other)), [40_002]);
@@ -43,7 +43,7 @@ test('an app that is removed with its volume kept finds its numbers, however oft
   assert.deepEqual(numbers(open(40_000, 40_002).of(one)), [40_000, 40_001]);
 });
 
-test('what is left of a removed app frees its numbers when it is gone, and they are the last to be given again', () => {
+test('a removed app frees its numbers, which are the last to be given again', () => {
   const ports = open(40_000, 40_002);
   const [gone, another, third] = [app('play'), app('play'), app('play', 'voice')];
   assert.deepEqual(numbers(ports.of(gone)), [40_000]);
@@ -75,7 +75,7 @@ test('a range that is used up is named, with the ports that go without and who c
   assert.equal(
     sentence,
     'UDP ports are granted, but no port of PLATFORM_UDP_PORT_RANGE (40000-40000) is left for play, voice: other apps ' +
-      'have them all. The operator can set a wider range; removing an app and deleting its volume frees its ports.',
+      'have them all. The operator can set a wider range; removing an app frees its ports.',
   );
   assert.deepEqual(more, []);
 });

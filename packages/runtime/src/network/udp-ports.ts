@@ -1,8 +1,9 @@
 // Assigns UDP ports of this machine to ports of installations and stores the bindings, so that those which clients know
 // are the same after every restart, and after the app was removed and installed again.
 //
-// A number stays with its installation as long as anything of it is on this machine: its assignment or its volume. Then
-// others may have it, but only when no number is left that nobody ever had: datagrams for the former app would reach them.
+// A number stays with its installation as long as that is assigned to this machine. Then others may have it, but only when no
+// number is left that nobody ever had: datagrams for the former app would reach them, and an app that is installed again
+// mostly finds its number.
 import { existsSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type Assignment, mostPublicPorts, type PublicPortBinding, type PublicPortStatus } from '@platform/contract';
@@ -31,7 +32,7 @@ export interface UdpPortParts {
   readonly file: string;
   /** Undefined where the operator publishes no ports. */
   readonly options: UdpPortOptions | undefined;
-  /** Whether something of an installation is still on this machine. */
+  /** Whether an installation is assigned to this machine. */
   readonly isHere: (installationId: string) => boolean;
 }
 
@@ -119,7 +120,7 @@ export function openUdpPorts({ file, options, isHere }: UdpPortParts): UdpPorts 
       const { first, last } = options.range;
       return [
         `UDP ports are granted, but no port of PLATFORM_UDP_PORT_RANGE (${first}-${last}) is left for ${without.join(', ')}: ` +
-          'other apps have them all. The operator can set a wider range; removing an app and deleting its volume frees its ports.',
+          'other apps have them all. The operator can set a wider range; removing an app frees its ports.',
       ];
     },
   };

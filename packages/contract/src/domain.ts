@@ -57,7 +57,6 @@ export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' |
 export type RateLimitName =
   | 'authentication'
   | 'passkey'
-  | 'exchange'
   | 'join'
   | 'authorRequest'
   | 'authorCode'

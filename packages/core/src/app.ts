@@ -25,7 +25,7 @@ import { frontendHandler } from './frontends/serve.ts';
 import { BodyPool } from './http/bodies/body-pool.ts';
 import { LargeBodies } from './http/bodies/large-bodies.ts';
 import { authenticator } from './http/callers/authenticate.ts';
-import { FailedLookups } from './http/callers/failed-lookups.ts';
+import { FailedLookups, unknownLookups } from './http/callers/failed-lookups.ts';
 import { IdentityCache } from './http/callers/identity-cache.ts';
 import { KnownBrowsers } from './http/callers/known-browsers.ts';
 import { cursorCodec } from './http/cursor.ts';
@@ -215,7 +215,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     callers: context.callers,
     authenticator: authenticator(context.callers.schemes, new IdentityCache(signals, clock, context.callers.schemes), {
       clock,
-      failures: new FailedLookups({ rates, clock }),
+      failures: new FailedLookups({ most: unknownLookups(rates), clock }),
     }),
     pacing: new Pacing({ rates, config }),
     takeRate,
@@ -226,7 +226,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     settled: () => signals.settled(pool),
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
-    serveApp: frontendHandler(context, new FailedLookups({ rates, clock })),
+    serveApp: frontendHandler(context, new FailedLookups({ most: unknownLookups(rates), clock })),
   });
   parts.defer(() => server.close());
   const place = await placeToListen({ host: config.listenHost, port: config.listenPort });

@@ -59,7 +59,7 @@ const limits = {
   exchangeRate: {
     value: 1_200,
     unit: 'per minute',
-    meaning: 'frontends from one client address that exchange the capability of their launch',
+    meaning: 'exchanges from one client address of launch capabilities that are unknown, used or not its own',
   },
   joinRate: {
     value: 300,

@@ -217,7 +217,7 @@ const routes = {
     origin: 'app',
     body: json(exchangeBody),
     answers: { 200: exchangeAnswer },
-    rate: 'exchange',
+    rate: 'none',
   },
   'services.apps.list': {
     method: 'GET',

@@ -7,8 +7,8 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Of routes, and of what a Gateway bounds by itself. */
-export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'> | 'objectStorage', Rate>>;
+/** Of routes, of exchanges that fail (no other is counted), and of what a Gateway bounds by itself. */
+export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'> | 'exchange' | 'objectStorage', Rate>>;
 
 function steady(perMinute: number): Rate {
   return { perMinute, burst: perMinute };

@@ -5,20 +5,29 @@ import { appOrigin, type CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { credentialKind, hashCredential, newCredential } from '../credentials/credential.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
+import type { FailedLookups } from '../http/callers/failed-lookups.ts';
 import { parseAppHost } from '../http/callers/origins.ts';
 import { findLaunch, useLaunch } from './capability-queries.ts';
 
+interface LaunchExchange {
+  readonly capability: string;
+  /** Of the request. */
+  readonly origin: string | undefined;
+  /** Of the client (`clientNetwork`). */
+  readonly network: string;
+}
+
 /**
- * An exchange from another origin uses nothing up, so that it cannot lock the rightful one out.
+ * An exchange from another origin uses nothing up, so that it cannot lock the rightful one out. Those that fail alone are
+ * counted, by network: each that succeeds has a launch of its own, which a session asked for.
  *
- * @param origin Origin of the request
  * @throws RefusalError `origin_not_allowed` from anywhere but the origin of that installation, `unauthenticated` for
- *   a capability that is unknown, used or expired
+ *   a capability that is unknown, used or expired, `rate_limited` where too many of the network were
  */
 export async function exchangeCapability(
   context: CoreContext,
-  capability: string,
-  origin: string | undefined,
+  failures: FailedLookups,
+  { capability, origin, network }: LaunchExchange,
 ): Promise<ExchangeAnswer> {
   const from = appOf(origin, context.config);
   if (from === null) throw refuse('origin_not_allowed');
@@ -29,12 +38,13 @@ export async function exchangeCapability(
   const exchanged = newCredential('frontend', context.random);
   const launchHash = hashCredential(capability);
   const exchange = { launchHash, frontendHash: hashCredential(exchanged), ...from, now, expiresAt };
-  const endsAt = await useLaunch(context.pool, exchange).catch((error: unknown) => {
+  const use = () => useLaunch(context.pool, exchange).then((endsAt) => endsAt ?? null);
+  const endsAt = await failures.look(network, use).catch((error: unknown) => {
     // The session ended while the statement ran.
     if (isMissingReference(error)) throw ended();
     throw error;
   });
-  if (endsAt !== undefined) return { appId: from.appId, capability: exchanged, expiresAt: endsAt.toISOString() };
+  if (endsAt !== null) return { appId: from.appId, capability: exchanged, expiresAt: endsAt.toISOString() };
   const owner = await findLaunch(context.pool, launchHash, now);
   // Live and of this very origin means that it was used between the two statements, which is the past.
   const isOther = owner !== undefined && (owner.app_id !== from.appId || owner.host_label !== from.hostLabel);

@@ -166,6 +166,25 @@ test('a launch capability ends after a minute, and a wrong one was never there',
     assertRefused(await exchange(platform, wrong, origin), 401, 'unauthenticated');
 });
 
+test('strangers who fail from the address of somebody do not keep their apps from opening', async (t) => {
+  const crowded = await startConstellation({ rates: { exchange: { perMinute: 3, burst: 3 } } });
+  t.after(() => crowded.close());
+  const neighbour = await registerAccount(crowded, 'neighbour');
+  await publish(neighbour, 'page', {});
+  await install(neighbour, 'page');
+  const { url, frontendCapability } = await launch(neighbour, 'page');
+  const { origin } = new URL(url);
+  const wrong = () => exchange(crowded, `pfc_${'A'.repeat(43)}`, origin);
+  for (let index = 0; index < 3; index += 1) assertRefused(await wrong(), 401, 'unauthenticated');
+  assertRefused(await wrong(), 429, 'rate_limited');
+  for (let index = 0; index < 5; index += 1) {
+    const next = index === 0 ? frontendCapability : (await launch(neighbour, 'page')).frontendCapability;
+    const answer = await exchange(crowded, next, origin);
+    assert.equal(answer.status, 200, answer.text);
+  }
+  assertRefused(await exchange(crowded, frontendCapability, origin), 429, 'rate_limited');
+});
+
 test('a launch capability is no credential for services', async () => {
   const { origin, frontendCapability } = await launch(account, 'whole');
   const answer = await rawRequest({

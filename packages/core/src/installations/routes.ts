@@ -1,6 +1,7 @@
 // The routes of installed apps: HTTP in and out, nothing else.
-import type { DomainRoute } from '@platform/contract';
+import { clientNetwork, type DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { FailedLookups } from '../http/callers/failed-lookups.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { chooseLauncher, restoreLauncher } from './choose-launcher.ts';
 import { deleteData } from './delete-data.ts';
@@ -22,6 +23,7 @@ export type InstallationRoute = DomainRoute<
 >;
 
 export function installationRoutes(context: CoreContext): HandlersOf<InstallationRoute> {
+  const failedExchanges = new FailedLookups({ most: context.rates.exchange.perMinute, clock: context.clock });
   return {
     'apps.list': async ({ caller, query }) => ({
       status: 200,
@@ -110,9 +112,13 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
       status: 200,
       body: await readPublicRequests(context, caller.accountKey, params.appId),
     }),
-    'frontend.exchange': async ({ body, origin }) => ({
+    'frontend.exchange': async ({ body: { capability }, origin, request }) => ({
       status: 200,
-      body: await exchangeCapability(context, body.capability, origin),
+      body: await exchangeCapability(context, failedExchanges, {
+        capability,
+        origin,
+        network: clientNetwork(request.ip),
+      }),
     }),
     'services.apps.list': async ({ caller, query }) => ({
       status: 200,

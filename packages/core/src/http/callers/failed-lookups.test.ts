@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits, RefusalError } from '@platform/contract';
 import { defaultRates } from '../../config/rates.ts';
-import { FailedLookups } from './failed-lookups.ts';
+import { FailedLookups, unknownLookups } from './failed-lookups.ts';
 
 const MOST = limits.unknownLookups.value;
 
 function open() {
   const state = { now: 0, looked: 0 };
-  const lookups = new FailedLookups({ rates: defaultRates, clock: () => new Date(state.now) });
+  const lookups = new FailedLookups({ most: unknownLookups(defaultRates), clock: () => new Date(state.now) });
   const look = (network: string, found: string | null = null): Promise<string | null> =>
     lookups.look(network, async () => {
       state.looked += 1;

@@ -1,4 +1,4 @@
-// How often one client address may name what does not exist: unknown credentials and app hosts are looked up in the
+// How often one client address may name what does not exist: unknown credentials, launches and app hosts are looked up in the
 // database before anybody knows who asks, so no other rate holds for them. What exists is found all the same: whoever is behind
 // the address of somebody that guesses, or has a page open that does, waits for a moment and is not refused.
 import { limits, refuse } from '@platform/contract';
@@ -12,6 +12,11 @@ const ADDRESSES = 100_000;
 /** Look-ups of an address that has named too much, one after the other; a millisecond or two for each. */
 const WAITING = 64;
 const PATIENCE_MILLISECONDS = 2_000;
+
+/** Unknown credentials, or app hosts: a higher or lower rate of sign-ins raises or lowers them as well. */
+export function unknownLookups({ authentication }: Pick<Rates, 'authentication'>): number {
+  return (limits.unknownLookups.value * authentication.perMinute) / limits.authenticationRate.value;
+}
 
 interface Failures {
   count: number;
@@ -29,10 +34,10 @@ export class FailedLookups {
     detail: 'Too many unknown credentials or addresses came from here. Wait a moment.',
   });
 
-  /** @param rates a higher or lower rate of sign-ins raises or lowers this one as well */
-  constructor({ rates, clock }: { readonly rates: Pick<Rates, 'authentication'>; readonly clock: () => Date }) {
+  /** @param most that one network may name within a minute and that is not found */
+  constructor({ most, clock }: { readonly most: number; readonly clock: () => Date }) {
     this.#clock = clock;
-    this.#most = (limits.unknownLookups.value * rates.authentication.perMinute) / limits.authenticationRate.value;
+    this.#most = most;
   }
 
   /**

@@ -192,7 +192,7 @@ test('adding a passkey, exchanging a capability and joining are kinds of their o
     const calls: readonly (readonly [string, object])[] = [
       ['/v1/auth/login/options', {}],
       ['/v1/auth/passkeys/options', {}],
-      ['/v1/frontend/exchange', { capability: 'x'.repeat(30) }],
+      ['/v1/frontend/exchange', { capability: `pfc_${'A'.repeat(43)}` }],
       ['/v1/node/challenge', {}],
     ];
     const limited = async ([path, body]: (typeof calls)[number]) => {

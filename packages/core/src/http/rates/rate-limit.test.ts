@@ -184,7 +184,7 @@ test('two processes of core let an installation publish its burst once, and stor
 
 test('adding a passkey, exchanging a capability and joining are kinds of their own', async () => {
   const rates = Object.fromEntries(
-    ['authentication', 'passkey', 'exchange', 'join'].map((kind) => [kind, { perMinute: 1, burst: 2 }]),
+    ['authentication', 'passkey', 'exchange', 'join'].map((kind) => [kind, { perMinute: 2, burst: 2 }]),
   );
   const other = await startConstellation({ clock, rates });
   try {

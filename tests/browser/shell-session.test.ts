@@ -192,11 +192,13 @@ test('what failed while the platform was away is there again by itself once it i
   await second.evaluate(() => {
     location.hash = '#/settings/storage';
   });
-  await second.getByText('The platform does not answer.').waitFor();
+  // A message may say so beside the page.
+  const silence = second.getByRole('main').getByText('The platform does not answer.');
+  await silence.waitFor();
   platform = await startPlatform(place);
   await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet', exact: true }).waitFor();
   await second.getByText('Nothing takes storage yet').waitFor();
-  await second.getByText('The platform does not answer.').waitFor({ state: 'detached' });
+  await silence.waitFor({ state: 'detached' });
 });
 
 test('when there is no list of apps, the page says why, in Settings too, and one press goes on', async (t) => {

@@ -54,7 +54,7 @@ async function story({ place, machine }: TwoMachines): Promise<void> {
       ...(key === null ? {} : { certificate: await linkCertificate(key) }),
       signal: AbortSignal.timeout(30_000),
     });
-  const closed = { code: /^(ECONNRESET|ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)$/ };
+  const closed = { code: /^(ECONNRESET|UND_ERR_SOCKET|ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED)$/ };
   for (const port of [CONTROL, PUBLIC])
     for (const key of [null, keyFromSeed(randomBytes(32))]) await assert.rejects(knock(port, key), closed);
   await assert.rejects(knock(CONTROL, ingressKey), closed);

@@ -15,6 +15,7 @@ import type { Browser, Frame, Page } from 'playwright-core';
 import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
 
 /** What the page of the test app offers to `frame.evaluate`. */
@@ -207,6 +208,8 @@ test('calls of the shell end with their signal and their time limit, also while 
   const frame = await openApp();
   const failures = await frame.evaluate(async () => {
     const { app, codeOf } = sdkTest;
+    // First: while it waits for its person, another such question is refused.
+    const limited = codeOf(app.openLink('https://outside.example/', { timeoutMilliseconds: 20 }));
     const ending = new AbortController();
     const { signal } = ending;
     const calls = [
@@ -221,7 +224,6 @@ test('calls of the shell end with their signal and their time limit, also while 
     ].map(codeOf);
     ending.abort({ code: 'changed my mind' });
     const late = codeOf(app.apps.return({ signal }));
-    const limited = codeOf(app.openLink('https://outside.example/', { timeoutMilliseconds: 20 }));
     return [...(await Promise.all(calls)), await late, await limited];
   });
   assert.deepEqual(failures, [...Array(9).fill('changed my mind'), 'timed_out']);
@@ -386,15 +388,26 @@ test('the app hears of another theme', async () => {
   await frame.waitForFunction(() => sdkTest.app.context.theme === 'light');
 });
 
-test('in a tab of its own the page refuses launch data from whoever made the address', async () => {
+test('in a tab of its own an app leads to the shell, and its page refuses launch data of the address', async () => {
   const frame = await openApp();
   const origin = await frame.evaluate(() => location.origin);
   const tab = await page.context().newPage();
   const made = Buffer.from(
     JSON.stringify({ api: 'http://127.0.0.1:9', capability: 'pfc_x', ticket: null, dataPlane: null }),
   );
+  const address = `${origin}/#platform=${made.toString('base64url')}`;
+  await tab.goto(address);
+  assert.equal(new URL(tab.url()).origin, new URL(page.url()).origin);
+  assert.match(new URL(tab.url()).hash, /^#\/app\/[a-z-]+$/);
+  // As for a browser that does not say where it shows a page.
+  const { host, port } = new URL(origin);
+  await tab.route(`${origin}/`, async (route) => {
+    const { status, headers, text } = await rawRequest({ port: Number(port), path: '/', headers: { host } });
+    const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+    await route.fulfill({ status, headers: fields, body: text });
+  });
   const failure = tab.waitForEvent('pageerror');
-  await tab.goto(`${origin}/#platform=${made.toString('base64url')}`);
+  await tab.goto(address);
   assert.match(String(await failure), /Open this app inside the platform\./);
   await tab.close();
 });

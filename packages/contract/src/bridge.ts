@@ -5,6 +5,13 @@ import type { Grant } from './domains/grants.ts';
 import type { WorkloadStatus } from './domains/workloads.ts';
 import type { ErrorCode } from './errors.ts';
 
+/**
+ * What documents of an app may do, in the frame of the shell and by their headers. No windows: links leave through the shell
+ * (bridge method `links.open`), which asks. No `allow-modals`: what is typed into a `prompt()` is given to the app, and a dialog
+ * opens while the person types into the shell. No `allow-pointer-lock` either.
+ */
+export const FRAME_SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-downloads';
+
 export const BRIDGE_VERSION = 1;
 
 /** What an app may leave with the shell. */

@@ -1,6 +1,7 @@
 // What the headers of an app host allow; which origins are granted is proven in grants/frontend-grants.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FRAME_SANDBOX } from '@platform/contract';
 import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 import { appHeaders, emptyHostHeaders } from './app-headers.ts';
 
@@ -28,6 +29,7 @@ test('a frontend loads from its own host and talks to the platform, and is frame
   assert.deepEqual(policy.get('base-uri'), ["'self'"]);
   assert.deepEqual(policy.get('form-action'), ["'self'"]);
   assert.deepEqual(policy.get('webrtc'), ["'block'"]);
+  assert.deepEqual(policy.get('sandbox'), FRAME_SANDBOX.split(' '));
 });
 
 test('connections of any kind go to its own host, the platform, its backend and granted origins, each listed once', () => {
@@ -71,7 +73,7 @@ test('no app may ask for a passkey, a device or a place', () => {
 test('a host without an app allows nothing', () => {
   assert.equal(
     emptyHostHeaders(config)['content-security-policy'],
-    `default-src 'none'; base-uri 'none'; form-action 'none'; webrtc 'block'; frame-ancestors ${config.origin}`,
+    `default-src 'none'; base-uri 'none'; form-action 'none'; webrtc 'block'; sandbox ${FRAME_SANDBOX}; frame-ancestors ${config.origin}`,
   );
   assert.equal(emptyHostHeaders(config)['connection-allowlist'], '(response-origin)');
 });

@@ -1,5 +1,6 @@
 // The headers of every answer of an app host: what a browser lets a stranger's frontend do. The reasons are in
 // docs/decisions/app-origins.md.
+import { FRAME_SANDBOX } from '@platform/contract';
 import type { CoreConfig } from '../config/config.ts';
 import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 
@@ -91,7 +92,13 @@ function withPolicy(
   return {
     ...common,
     // No browser obeys `webrtc` yet (Chromium 156 logs that it does not know it); the other header blocks most of it.
-    'content-security-policy': [...directives, "webrtc 'block'", `frame-ancestors ${config.origin}`].join('; '),
+    'content-security-policy': [
+      ...directives,
+      "webrtc 'block'",
+      // A document that got into a tab of its own has no more than in its frame.
+      `sandbox ${FRAME_SANDBOX}`,
+      `frame-ancestors ${config.origin}`,
+    ].join('; '),
     'connection-allowlist': allowlist(reachable),
   };
 }

@@ -219,7 +219,13 @@ test('only the shell frames an app: neither another site nor another app, and no
   await frameIn(site.mainFrame());
   assert.notEqual(await text(site.mainFrame().childFrames()[0]), 'other');
 
+  const own = await openFrame(person.page, `${origin}/other.html`);
+  assert.equal(await text(own), 'other', 'the page itself is there');
   const direct = await person.context.newPage();
   await direct.goto(`${origin}/other.html`);
-  assert.equal(await text(direct.mainFrame()), 'other', 'the page itself is there');
+  assert.equal(
+    new URL(direct.url()).origin,
+    platform.core.context.config.origin,
+    'a tab of its own leads to the shell',
+  );
 });

@@ -116,6 +116,24 @@ test('a link on the disk is followed neither as a file nor as a folder', async (
   assert.equal((await get('/linked/private.txt')).status, 404);
 });
 
+test('the address of an app in a tab of its own leads to the shell, and its files and frame do not', async () => {
+  const at = (dest: string, mode = 'navigate') => get('/', { 'sec-fetch-dest': dest, 'sec-fetch-mode': mode });
+  const { status, headers } = await at('document');
+  assert.deepEqual([status, headers.location], [303, `${platform.core.context.config.origin}/#/app/files`]);
+  for (const answer of [await at('iframe'), await at('empty', 'cors'), await get('/')])
+    assert.equal(answer.status, 200, answer.text);
+  assert.equal(
+    (
+      await get('/', {
+        host: `gone--${'a'.repeat(21)}.apps.platform.localhost:${platform.port}`,
+        'sec-fetch-dest': 'document',
+        'sec-fetch-mode': 'navigate',
+      })
+    ).status,
+    404,
+  );
+});
+
 test('every answer carries the headers of an app host and sets no cookie', async () => {
   const answers = [
     await get('/'),

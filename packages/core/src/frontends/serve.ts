@@ -45,6 +45,10 @@ export function frontendHandler(context: CoreContext, failures: FailedLookups): 
     try {
       const host = await hosts.find({ appId, hostLabel }, request);
       if (host === null) throw refuse('not_found');
+      if (isInOwnTab(request)) {
+        response.writeHead(303, { location: `${context.config.origin}/#/app/${appId}`, 'content-length': 0 }).end();
+        return;
+      }
       response.setHeaders(new Map(Object.entries(host.headers)));
       await answer({ request, response }, host, files);
     } catch (error) {
@@ -99,6 +103,11 @@ function readTarget(request: IncomingMessage): Target {
   if (segments === null) throw refuse(checkRequestTarget(path).ok ? 'not_found' : 'invalid_path');
   const query = mark === -1 ? '' : url.slice(mark);
   return { segments, trailingSlash: path.endsWith('/'), query: /^[!-~]*$/.test(query) ? query : '' };
+}
+
+/** There the app would have neither the bar above it that says whose page this is, nor what ends it when it is left. */
+function isInOwnTab({ headers }: IncomingMessage): boolean {
+  return headers['sec-fetch-dest'] === 'document' && headers['sec-fetch-mode'] === 'navigate';
 }
 
 function wantsPage(request: IncomingMessage): boolean {

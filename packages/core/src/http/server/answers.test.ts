@@ -48,6 +48,22 @@ test('every answer has an X-Request-Id: of the shell, preflights, refusals, and 
   }
 });
 
+test('what the API answers is data: no page is made of it, and no page elsewhere draws it', async () => {
+  for (const [status, line] of [
+    [200, 'GET /v1/health'],
+    [401, 'GET /v1/apps'],
+    [404, 'GET /v1/nothing'],
+  ] as const) {
+    const connection = await openRaw(platform.port, head(`${line} HTTP/1.1`, `Host: ${host}`));
+    await connection.closed();
+    const received = connection.received();
+    assert.match(received, new RegExp(`^HTTP/1\\.1 ${status} `), line);
+    assert.match(received, /^content-security-policy: default-src 'none';.* sandbox\r$/im, line);
+    assert.match(received, /^cross-origin-resource-policy: same-origin\r$/im, line);
+    assert.match(received, /^x-content-type-options: nosniff\r$/im, line);
+  }
+});
+
 test('HEAD answers like GET without a body, and begins no stream', async () => {
   const fields = (kind: 'session' | 'installation') =>
     Object.entries(cast.credentials(kind)).map((pair) => pair.join(': '));

@@ -22,6 +22,13 @@ export interface ServerOptions extends RouteTableOptions {
   ) => Promise<void>;
 }
 
+/** An answer is data: no page is made of it, and no page elsewhere draws or reads it. */
+const DATA = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+  'cross-origin-resource-policy': 'same-origin',
+};
+
 export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, pacing } = options;
   async function refuseRequest(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> {
@@ -48,7 +55,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id).header('x-content-type-options', 'nosniff').header('vary', 'Origin');
+    reply.header('x-request-id', request.id).headers(DATA).header('vary', 'Origin');
     const { traceparent, origin } = request.headers;
     if (typeof traceparent === 'string' && isTraceparent(traceparent)) reply.header('traceparent', traceparent);
     if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {

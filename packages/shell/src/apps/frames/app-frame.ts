@@ -4,16 +4,11 @@ import {
   type BridgeContext,
   type BridgeEvent,
   type BridgeLaunched,
+  FRAME_SANDBOX,
   type LaunchDescriptor,
 } from '@platform/contract';
 import { createGreeter, readGreeting } from '../bridge/handshake.ts';
 import { type PortSession, servePort } from '../bridge/port-session.ts';
-
-/**
- * No windows: links leave through the shell (bridge method `links.open`), which asks. No `allow-modals`: what is typed into
- * a `prompt()` is given to the app, and a dialog opens while the person types into the shell. No `allow-pointer-lock` either.
- */
-const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-downloads';
 
 export interface AppFrameOptions {
   readonly title: string;
@@ -65,7 +60,7 @@ export function createAppFrame(options: AppFrameOptions): AppFrame {
   const element = document.createElement('iframe');
   element.title = options.title;
   element.className = 'frame';
-  element.setAttribute('sandbox', SANDBOX);
+  element.setAttribute('sandbox', FRAME_SANDBOX);
   element.referrerPolicy = 'no-referrer';
   element.src = options.address;
 

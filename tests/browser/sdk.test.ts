@@ -154,6 +154,9 @@ async function publish(): Promise<void> {
   assert.equal(answer.status, 201, answer.text);
 }
 
+/** Where apps reach the platform's services. */
+const services = () => `http://services.apps.platform.localhost:${new URL(platform.origin).port}`;
+
 /** The frame of the app, connected, with the page at this address. */
 async function openApp(): Promise<Frame> {
   await page.goto(`${platform.origin}/#/app/${MANIFEST.id}`);
@@ -292,7 +295,7 @@ test('a page whose capability made room for those of other tabs goes on, after o
         const body = JSON.stringify({ capability: launched });
         return (await fetch(`${api}/v1/frontend/exchange`, { method: 'POST', headers, body })).status;
       },
-      [platform.origin, capability],
+      [services(), capability],
     );
     assert.equal(status, 200);
   }
@@ -393,7 +396,13 @@ test('in a tab of its own an app leads to the shell, and its page refuses launch
   const origin = await frame.evaluate(() => location.origin);
   const tab = await page.context().newPage();
   const made = Buffer.from(
-    JSON.stringify({ api: 'http://127.0.0.1:9', capability: 'pfc_x', ticket: null, dataPlane: null }),
+    JSON.stringify({
+      api: 'http://127.0.0.1:9',
+      shell: 'http://127.0.0.1:9',
+      capability: 'pfc_x',
+      ticket: null,
+      dataPlane: null,
+    }),
   );
   const address = `${origin}/#platform=${made.toString('base64url')}`;
   await tab.goto(address);
@@ -414,13 +423,16 @@ test('in a tab of its own an app leads to the shell, and its page refuses launch
 
 test('a capability that was used up is gone from the address, and the shell gives another', async () => {
   const frame = await openApp();
-  const appId = await frame.evaluate(async (api) => {
-    // As if the browser restored an address of long ago, at a place of the app.
-    const launch = { api, capability: `pfc_${'A'.repeat(43)}`, ticket: null, dataPlane: null };
-    history.replaceState(null, '', `#platform=${btoa(JSON.stringify(launch)).replaceAll('=', '')}&/chapter/2`);
-    const { App: Fresh } = await import(`${location.origin}/platform-sdk.js?fresh`);
-    return (await Fresh.connect()).appId;
-  }, platform.origin);
+  const appId = await frame.evaluate(
+    async (origins) => {
+      // As if the browser restored an address of long ago, at a place of the app.
+      const launch = { ...origins, capability: `pfc_${'A'.repeat(43)}`, ticket: null, dataPlane: null };
+      history.replaceState(null, '', `#platform=${btoa(JSON.stringify(launch)).replaceAll('=', '')}&/chapter/2`);
+      const { App: Fresh } = await import(`${location.origin}/platform-sdk.js?fresh`);
+      return (await Fresh.connect()).appId;
+    },
+    { api: services(), shell: platform.origin },
+  );
   assert.equal(appId, MANIFEST.id);
   assert.equal(await frame.evaluate(() => location.hash), '#/chapter/2');
 });

@@ -72,6 +72,52 @@ async function shellStillWorks(): Promise<void> {
   await page.getByText('Passkey 1').waitFor();
 }
 
+test('an app in front that takes every connection it gets leaves the shell its own', async () => {
+  const { services, shell } = await frame.evaluate(() => {
+    const { protocol, host } = location;
+    return { services: `${protocol}//services.${host.slice(host.indexOf('.') + 1)}`, shell: document.referrer };
+  });
+  assert.equal(shell, '', 'what the app knows of the shell it has from its launch');
+  await frame.evaluate(
+    ([own, foreign]) => {
+      const refused = { method: 'POST', body: '{"capability":"pfc_none"}' };
+      const headers = { 'content-type': 'application/json' };
+      const taken = { begun: 0, shell: 0 };
+      Object.assign(globalThis, { taken });
+      setInterval(() => {
+        for (let call = 0; call < 100; call += 1) {
+          taken.begun += 1;
+          fetch(`${own}/v1/frontend/exchange`, { ...refused, headers }).catch(() => {});
+          for (const mode of ['cors', 'no-cors'] as const)
+            fetch(`${foreign}/v1/services/notifications`, { mode }).then(
+              () => (taken.shell += 1),
+              () => {},
+            );
+        }
+      }, 250);
+      // Most of its thread goes to nothing.
+      setInterval(() => {
+        for (const end = performance.now() + 80; performance.now() < end; );
+      }, 100);
+    },
+    [services, platform.origin],
+  );
+  await frame.waitForFunction(() => (globalThis as unknown as { taken: { begun: number } }).taken.begun >= 1_000);
+  const asked = await page.evaluate(async () => {
+    const times: number[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      const begun = performance.now();
+      await fetch('/v1/apps');
+      times.push(performance.now() - begun);
+    }
+    return times;
+  });
+  // A refusal is held back for up to two seconds; behind a few of them the slowest would wait for longer.
+  assert.ok(Math.max(...asked) < 2_000, `${asked.map(Math.round).join(', ')} ms`);
+  assert.equal(await frame.evaluate(() => (globalThis as unknown as { taken: { shell: number } }).taken.shell), 0);
+  await shellStillWorks();
+});
+
 test('a greeting is answered with the grants of that app and nothing of the account', async () => {
   await connect(frame);
   const welcomes = await frame.evaluate(() => attack.welcomes.map((welcome) => welcome.context));

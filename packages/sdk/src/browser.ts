@@ -127,7 +127,7 @@ export class App {
       }
       sayWhatIsBlocked(window);
       const launch = await readLaunch(window, call);
-      const bridge = await connectBridge(window, launch.api, call);
+      const bridge = await connectBridge(window, launch.shell, call);
       const app = new App(launch, bridge);
       sendLinksToShell(window, (url) => app.openLink(url));
       reportPlace(window, bridge);

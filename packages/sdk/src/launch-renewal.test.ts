@@ -40,6 +40,7 @@ async function served(
   const launch: Launch = {
     appId: 'test',
     api: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    shell: 'http://shell.platform.localhost',
     token: 'pfc_0',
     expiresAt: '2026-01-01T00:00:00Z',
     backend: null,

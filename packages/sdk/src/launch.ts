@@ -18,8 +18,10 @@ import { sendJson } from './service-call.ts';
 
 export interface Launch {
   readonly appId: string;
-  /** Origin of the shell and of the platform's services. */
+  /** Origin of the platform's services. */
   readonly api: string;
+  /** Origin of the shell. */
+  readonly shell: string;
   /** The frontend capability. */
   readonly token: string;
   /** RFC 3339; 12 h after the launch at most, and never later than the session. */
@@ -135,9 +137,9 @@ function askShell(page: Window, { signal }: CallOptions): Promise<string> {
 async function exchanged(data: string, options: CallOptions): Promise<Launch> {
   const fragment = decode(data) as LaunchFragment;
   const { appId, capability: token, expiresAt } = await exchange(fragment, options);
-  const { api, ticket, dataPlane } = fragment;
+  const { api, shell, ticket, dataPlane } = fragment;
   const backend = ticket === null || dataPlane === null ? null : { url: backendUrl(ticket), capability: dataPlane };
-  return { appId, api, token, expiresAt, backend };
+  return { appId, api, shell, token, expiresAt, backend };
 }
 
 function exchange({ api, capability }: LaunchFragment, options: CallOptions): Promise<ExchangeAnswer> {

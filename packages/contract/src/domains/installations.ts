@@ -104,8 +104,10 @@ export const launchFragment = z.strictObject({
   capability: z.string(),
   ticket: z.string().nullable(),
   dataPlane: z.string().nullable(),
-  /** The origin of the platform's services. */
+  /** Origin of the platform's services. */
   api: z.string(),
+  /** Origin of the shell, which frames the app. */
+  shell: z.string(),
 });
 export type LaunchFragment = z.infer<typeof launchFragment>;
 

@@ -99,6 +99,18 @@ export function appOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>, app
   return `${scheme}://${appId}--${hostLabel}.${config.appsDomain}${port}`;
 }
 
+/** No app has such a host: theirs hold `--` (contract 3). */
+const SERVICES_LABEL = 'services';
+
+/**
+ * Where frontends of apps reach the platform's services: a host of its own, so that none can take the connections that a browser
+ * has for the shell's.
+ */
+export function servicesOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>): string {
+  const { scheme, port } = originParts(config);
+  return `${scheme}://${SERVICES_LABEL}.${config.appsDomain}${port}`;
+}
+
 /**
  * Where clients reach the endpoint side of a node behind NAT: `<node id>.<ingress domain>`, which no public name can be,
  * since a node id holds no `--`.

@@ -5,7 +5,8 @@ import { FRAME_SANDBOX } from '@platform/contract';
 import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 import { appHeaders, emptyHostHeaders } from './app-headers.ts';
 
-const config = { origin: 'http://shell.platform.localhost:8787' };
+const config = { origin: 'http://shell.platform.localhost:8787', appsDomain: 'apps.platform.localhost' };
+const services = 'http://services.apps.platform.localhost:8787';
 const plain: GrantedOrigins = { connect: [], image: [], media: [] };
 
 function policyOf(granted: GrantedOrigins, nodeOrigin: string | null = null): Map<string, string[]> {
@@ -22,7 +23,7 @@ test('a frontend loads from its own host and talks to the platform, and is frame
   const policy = policyOf(plain);
   assert.deepEqual(policy.get('default-src'), ["'self'"]);
   assert.deepEqual(policy.get('script-src'), ["'self'"]);
-  assert.deepEqual(policy.get('connect-src'), ["'self'", config.origin]);
+  assert.deepEqual(policy.get('connect-src'), ["'self'", services]);
   assert.deepEqual(policy.get('frame-ancestors'), [config.origin]);
   assert.deepEqual(policy.get('object-src'), ["'none'"]);
   assert.deepEqual(policy.get('frame-src'), ["'none'"]);
@@ -35,7 +36,7 @@ test('a frontend loads from its own host and talks to the platform, and is frame
 test('connections of any kind go to its own host, the platform, its backend and granted origins, each listed once', () => {
   const allowlistOf = (granted: GrantedOrigins, nodeOrigin: string | null) =>
     appHeaders(config, granted, nodeOrigin)['connection-allowlist'];
-  assert.equal(allowlistOf(plain, null), `(response-origin "${config.origin}")`);
+  assert.equal(allowlistOf(plain, null), `(response-origin "${services}")`);
   const granted = {
     connect: ['https://api.example'],
     image: ['https://api.example', 'https://img.example:444'],
@@ -43,14 +44,14 @@ test('connections of any kind go to its own host, the platform, its backend and 
   };
   assert.equal(
     allowlistOf(granted, 'https://node.example'),
-    `(response-origin "${config.origin}" "https://node.example" "https://api.example" "https://img.example:444" "https://media.example")`,
+    `(response-origin "${services}" "https://node.example" "https://api.example" "https://img.example:444" "https://media.example")`,
   );
 });
 
 test('only an app with a backend may talk to its node', () => {
   const node = 'http://node.platform.localhost:8788';
   const connect = policyOf(plain, node).get('connect-src');
-  assert.deepEqual(connect, ["'self'", config.origin, node, 'ws://node.platform.localhost:8788']);
+  assert.deepEqual(connect, ["'self'", services, node, 'ws://node.platform.localhost:8788']);
 });
 
 test('granted origins are added to the directive they are for', () => {
@@ -59,7 +60,7 @@ test('granted origins are added to the directive they are for', () => {
     image: ['https://img.example'],
     media: ['https://media.example:444'],
   });
-  assert.deepEqual(policy.get('connect-src'), ["'self'", config.origin, 'https://api.example']);
+  assert.deepEqual(policy.get('connect-src'), ["'self'", services, 'https://api.example']);
   assert.deepEqual(policy.get('img-src'), ["'self'", 'data:', 'blob:', 'https://img.example']);
   assert.deepEqual(policy.get('media-src'), ["'self'", 'data:', 'blob:', 'https://media.example:444']);
 });

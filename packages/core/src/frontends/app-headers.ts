@@ -1,7 +1,7 @@
 // The headers of every answer of an app host: what a browser lets a stranger's frontend do. The reasons are in
 // docs/decisions/app-origins.md.
 import { FRAME_SANDBOX } from '@platform/contract';
-import type { CoreConfig } from '../config/config.ts';
+import { type CoreConfig, servicesOrigin } from '../config/config.ts';
 import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 
 export type AppHeaders = Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ const common = {
  * @param nodeOrigin where the backend of this installation is reached; `null` for an app without one
  */
 export function appHeaders(
-  config: Pick<CoreConfig, 'origin'>,
+  config: Pick<CoreConfig, 'origin' | 'appsDomain'>,
   granted: GrantedOrigins,
   nodeOrigin: string | null,
 ): AppHeaders {
@@ -74,14 +74,14 @@ export function emptyHostHeaders(config: Pick<CoreConfig, 'origin'>): AppHeaders
   return withPolicy(config, ["default-src 'none'", "base-uri 'none'", "form-action 'none'"], []);
 }
 
-/** The granted origins, the platform, and the app's own backend. Every header that names an origin takes it from here. */
+/** The granted origins, the platform's services, and the app's own backend. Every header that names an origin takes it from here. */
 function reachableOrigins(
-  config: Pick<CoreConfig, 'origin'>,
+  config: Pick<CoreConfig, 'origin' | 'appsDomain'>,
   { connect, image, media }: GrantedOrigins,
   nodeOrigin: string | null,
 ): GrantedOrigins {
   const backend = nodeOrigin === null ? [] : [nodeOrigin, nodeOrigin.replace(/^http/, 'ws')];
-  return { connect: [config.origin, ...backend, ...connect], image, media };
+  return { connect: [servicesOrigin(config), ...backend, ...connect], image, media };
 }
 
 function withPolicy(

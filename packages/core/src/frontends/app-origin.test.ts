@@ -1,14 +1,13 @@
 // App origins in a real browser: what a frontend can do from its frame, and what the headers keep it from.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { FRAME_SANDBOX } from '@platform/contract';
 import type { Frame, Page } from 'playwright-core';
 import { launchBrowser, newPerson, type Person } from '../../../../tests/browser/browser.ts';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { install, launch, nodeWorkload, publish } from '../../test-support/apps.ts';
-
-/** As the shell frames every app. */
-const SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-downloads';
+import { servicesOrigin } from '../config/config.ts';
 
 let platform: Constellation;
 let account: TestAccount;
@@ -56,7 +55,7 @@ async function openFrame(page: Page, url: string): Promise<Frame> {
       element.src = source ?? '';
       document.body.append(element);
     },
-    [url, SANDBOX],
+    [url, FRAME_SANDBOX],
   );
   const frame = await framed;
   await frame.waitForLoadState();
@@ -107,7 +106,8 @@ test('a frontend exchanges its capability and calls services; its neighbour cann
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ capability }),
   });
-  const exchange = `${platform.origin}/v1/frontend/exchange`;
+  const api = servicesOrigin(platform.core.context.config);
+  const exchange = `${api}/v1/frontend/exchange`;
   assert.equal(await request(neighbour, exchange, post(frontendCapability)), 'blocked');
   const capability = await frame.evaluate(
     async ({ target, options }) => {
@@ -117,9 +117,11 @@ test('a frontend exchanges its capability and calls services; its neighbour cann
     { target: exchange, options: post(frontendCapability) },
   );
   const headers = { authorization: `Bearer ${capability}` };
-  const services = `${platform.origin}/v1/services/apps`;
+  const services = `${api}/v1/services/apps`;
   assert.equal(await request(frame, services, { headers }), 200);
   assert.equal(await request(neighbour, services, { headers }), 'blocked');
+  const ofShell = `${platform.origin}/v1/services/apps`;
+  assert.equal(await request(frame, ofShell, { headers }), 'blocked', 'the connections of the shell are its own');
 });
 
 test('the cookie of the person, which the browser sends along, opens nothing to an app', async () => {

@@ -9,6 +9,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
 import { install, installationRow, launch, nodeWorkload, publish } from '../../test-support/apps.ts';
+import { servicesOrigin } from '../config/config.ts';
 
 interface PathCase {
   readonly name: string;
@@ -147,7 +148,10 @@ test('every answer carries the headers of an app host and sets no cookie', async
   for (const { headers } of answers) {
     const policy = headers['content-security-policy'] ?? '';
     assert.match(String(policy), new RegExp(`frame-ancestors ${platform.origin}$`));
-    assert.match(String(policy), new RegExp(`connect-src 'self' ${platform.origin} https://api\\.example;`));
+    assert.match(
+      String(policy),
+      new RegExp(`connect-src 'self' ${servicesOrigin(platform.core.context.config)} https://api\\.example;`),
+    );
     assert.equal(headers['origin-agent-cluster'], '?1');
     assert.equal(headers['x-content-type-options'], 'nosniff');
     assert.equal(headers['referrer-policy'], 'no-referrer');

@@ -3,7 +3,7 @@
 import { LAUNCH_MARK, type LaunchDescriptor, limits, refuse } from '@platform/contract';
 import type { SessionCaller } from '../accounts/face.ts';
 import { clientCapability } from '../clients/face.ts';
-import { appOrigin } from '../config/config.ts';
+import { appOrigin, servicesOrigin } from '../config/config.ts';
 import { usableOrigin } from '../config/node-origin.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential, newCredential } from '../credentials/credential.ts';
@@ -31,7 +31,8 @@ export async function launchApp(context: CoreContext, caller: SessionCaller, app
     capability: frontendCapability,
     ticket: backend?.endpointTicket ?? null,
     dataPlane: backend?.capability ?? null,
-    api: config.origin,
+    api: servicesOrigin(config),
+    shell: config.origin,
   });
   return {
     appId,

@@ -71,7 +71,8 @@ test('a descriptor opens the app at its own origin, with everything secret in th
     capability: descriptor.frontendCapability,
     ticket: descriptor.backend?.endpointTicket,
     dataPlane: descriptor.backend?.capability,
-    api: platform.origin,
+    api: `http://services.apps.platform.localhost:${platform.port}`,
+    shell: platform.origin,
   });
   const ticket = /^pet1\.([\w-]+)$/.exec(descriptor.backend?.endpointTicket ?? '')?.[1] ?? '';
   assert.deepEqual(JSON.parse(Buffer.from(ticket, 'base64url').toString('utf8')), {

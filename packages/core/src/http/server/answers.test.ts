@@ -64,6 +64,30 @@ test('what the API answers is data: no page is made of it, and no page elsewhere
   }
 });
 
+test('the host of services has what frontends of apps may call, for them alone, and nothing of the shell', async () => {
+  const { authorization = '', origin = '' } = cast.credentials('frontend');
+  const ask = async (line: string, ...fields: string[]) => {
+    const own = `Host: services.apps.platform.localhost:${platform.port}`;
+    const connection = await openRaw(platform.port, head(`${line} HTTP/1.1`, own, ...fields));
+    await connection.closed();
+    return connection.received();
+  };
+  const frontend = [`Authorization: ${authorization}`, `Origin: ${origin}`];
+  const list = await ask('GET /v1/services/notifications', ...frontend);
+  assert.match(list, /^HTTP\/1\.1 200 /);
+  assert.match(list, new RegExp(`^access-control-allow-origin: ${origin}\r$`, 'im'));
+  assert.match(await ask('OPTIONS /v1/frontend/exchange', `Origin: ${origin}`), /^HTTP\/1\.1 204 /);
+  const session = Object.entries(cast.credentials('session')).map((pair) => pair.join(': '));
+  for (const line of [
+    'GET /',
+    'GET /index.html',
+    'GET /v1/apps',
+    'GET /v1/auth/session',
+    'POST /v1/auth/login/options',
+  ])
+    assert.match(await ask(line, ...session), /^HTTP\/1\.1 404 /, line);
+});
+
 test('HEAD answers like GET without a body, and begins no stream', async () => {
   const fields = (kind: 'session' | 'installation') =>
     Object.entries(cast.credentials(kind)).map((pair) => pair.join(': '));

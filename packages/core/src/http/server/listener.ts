@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, clientNetwork, type Refusal, type RequestTarget } from '@platform/contract';
 import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
-import { type CoreConfig, originParts } from '../../config/config.ts';
+import { type CoreConfig, originParts, servicesOrigin } from '../../config/config.ts';
 import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
@@ -32,6 +32,8 @@ export function createListener(
 ): Server {
   const { config, log, pacing } = options;
   const shellHost = new URL(config.origin).host;
+  const servicesHost = new URL(servicesOrigin(config)).host;
+  const hasApi = (host: string) => host === shellHost || host === servicesHost;
   const { scheme, port } = originParts(config);
   const refusedOverLink = refusalOverLink(options.callers.schemes);
 
@@ -48,13 +50,14 @@ export function createListener(
       refuse(res, refused);
       return;
     }
-    if (host !== shellHost) {
+    if (!hasApi(host)) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
       if (appHost !== null) serve(res, () => options.serveApp(req, res, appHost));
       else if (isPageVisit(req)) writeWrongHostPage(res, config.origin, requestId());
       else refuse(res, { code: 'unknown_host', detail: `Open ${config.origin} instead.` });
-    } else if (path !== '/v1' && !path.startsWith('/v1/')) serve(res, () => options.serveShell(req, res));
+    } else if (host === servicesHost && crossOriginMethods(path).length === 0) refuse(res, { code: 'not_found' });
+    else if (path !== '/v1' && !path.startsWith('/v1/')) serve(res, () => options.serveShell(req, res));
     else if (req.method !== 'OPTIONS' || !preflight(req, res, { path, config, requestId })) api(req, res);
   }
 
@@ -80,7 +83,7 @@ export function createListener(
     strictTransport: scheme === 'https',
     // Distinguished above: a person who opened another host name gets a link to the right one.
     isOwnHost: () => true,
-    readTarget: (target, host) => (host.toLowerCase() === shellHost ? checkRequestTarget(target) : asItIs(target)),
+    readTarget: (target, host) => (hasApi(host.toLowerCase()) ? checkRequestTarget(target) : asItIs(target)),
     onRequest: (incoming) => void dispatch(incoming),
     onFault: (error) => log.error(faultOf(error), 'a request could not be handled'),
     browsers: true,

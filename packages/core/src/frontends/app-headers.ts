@@ -6,8 +6,17 @@ import type { GrantedOrigins } from '../grants/frontend-grants.ts';
 
 export type AppHeaders = Readonly<Record<string, string>>;
 
-/** Passkeys and devices are for the shell. What is missing here follows the `allow` of the shell's frame. */
+/**
+ * Passkeys and devices are for the shell; nothing goes on once the app was left, and nobody follows a person from app to app.
+ * What is missing here follows the `allow` of the shell's frame.
+ */
 const DENIED_FEATURES = [
+  'deferred-fetch',
+  'deferred-fetch-minimal',
+  'browsing-topics',
+  'interest-cohort',
+  'private-state-token-issuance',
+  'private-state-token-redemption',
   'publickey-credentials-get',
   'publickey-credentials-create',
   'identity-credentials-get',

@@ -21,7 +21,8 @@ before(async () => {
     'frontend/index.html': '<!doctype html><link rel="icon" href="data:,"><p>hello<script src="main.js"></script>',
     'frontend/main.js': 'window.ran = true; sessionStorage.setItem("kept", "yes");',
     'frontend/inline.html': '<!doctype html><p>inline<script>window.ran = true</script>',
-    'frontend/worker.js': 'self.onmessage = () => {};',
+    'frontend/worker.js': 'self.onmessage = () => self.postMessage(1);',
+    'frontend/shared.js': 'self.onconnect = ({ ports: [port] }) => port.postMessage(1);',
     'frontend/other.html': '<!doctype html><p>other',
   };
   const permissions = [{ id: 'apps.catalog.read', resources: ['*'] }];
@@ -190,6 +191,93 @@ test('a frontend gets no passkey, no camera and no service worker', async () => 
   assert.match(failures.create, /NotAllowedError/);
   assert.equal(failures.camera, false);
   assert.match(failures.worker, /403/);
+});
+
+/** What Chromium gives a page that could run or act without it, and why it cannot. */
+const BESIDE_PAGES = new Map([
+  ['Worker', 'ends with its page'],
+  ['Worklet', 'runs for its page'],
+  ['AudioWorklet', 'runs for its page'],
+  ['AudioWorkletNode', 'runs for its page'],
+  ['SharedWorker', 'is not loaded'],
+  ['ServiceWorker', 'is not loaded'],
+  ['ServiceWorkerContainer', 'is not loaded'],
+  ...[
+    'ServiceWorkerRegistration',
+    'BackgroundFetchManager',
+    'BackgroundFetchRecord',
+    'BackgroundFetchRegistration',
+    'SyncManager',
+    'PeriodicSyncManager',
+    'PushManager',
+    'PushSubscription',
+    'PushSubscriptionOptions',
+  ].map((name) => [name, 'needs a service worker'] as const),
+  ['fetchLater', 'is denied'],
+  ['FetchLaterResult', 'is denied'],
+  ['FencedFrameConfig', 'is not framed: frame-src'],
+  ['HTMLFencedFrameElement', 'is not framed: frame-src'],
+]);
+
+test('of all that Chromium lets run beside a page, only what ends with it starts in an app', async () => {
+  const frame = await openFrame(person.page, (await launch(account, 'framed')).url);
+  const found = await frame.evaluate(() =>
+    Object.getOwnPropertyNames(globalThis).filter((name) =>
+      /work(?:er|let)|background|sync|later|beacon|fenced|sharedstorage|push(?!ader)|portal|prerender/i.test(name),
+    ),
+  );
+  const known = [...BESIDE_PAGES.keys(), 'WebGLSync', 'AsyncDisposableStack'];
+  assert.deepEqual(
+    found.filter((name) => !known.includes(name)),
+    [],
+    'decide of each what keeps it from running when the app was left',
+  );
+  const outcomes = await frame.evaluate(async () => {
+    const outcome = (begin: (ended: (how: string) => void) => void) =>
+      new Promise<string>((resolve) => {
+        try {
+          begin(resolve);
+        } catch (error) {
+          resolve(String(error));
+        }
+      });
+    const shared = (options: object) =>
+      outcome((ended) => {
+        const worker = new SharedWorker('/shared.js', options);
+        worker.onerror = () => ended('not loaded');
+        worker.port.onmessage = () => ended('runs');
+      });
+    const { fetchLater } = globalThis as unknown as { fetchLater: (url: string, options: object) => unknown };
+    return {
+      worker: await outcome((ended) => {
+        const worker = new Worker('/worker.js');
+        worker.onmessage = () => ended('runs');
+        worker.onerror = () => ended('not loaded');
+        worker.postMessage(1);
+      }),
+      shared: await shared({}),
+      extended: await shared({ extendedLifetime: true }),
+      module: await shared({ type: 'module' }),
+      later: await outcome((ended) => ended(`sent ${fetchLater('/worker.js', { activateAfter: 0 })}`)),
+    };
+  });
+  const { later, ...workers } = outcomes;
+  assert.deepEqual(workers, { worker: 'runs', shared: 'not loaded', extended: 'not loaded', module: 'not loaded' });
+  assert.match(later, /NotAllowedError|QuotaExceededError/);
+});
+
+test('an app may use the features that are decided, and no others that browsers give every frame', async () => {
+  const frame = await openFrame(person.page, (await launch(account, 'framed')).url);
+  const allowed: string[] = await frame.evaluate(() => Reflect.get(document, 'featurePolicy').allowedFeatures());
+  const beyondHints = allowed.filter((name) => !name.startsWith('ch-')).sort();
+  assert.deepEqual(beyondHints, [
+    'aria-notify',
+    'gamepad',
+    'media-playback-while-not-visible',
+    'picture-in-picture',
+    'sync-xhr',
+    'unload',
+  ]);
 });
 
 test('only the shell frames an app: neither another site nor another app, and no app opens a window', async () => {

@@ -93,9 +93,7 @@ interface Target {
 function readTarget(request: IncomingMessage): Target {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     throw refuse('method_not_allowed', 'An app host serves files only.', { allow: ['GET', 'HEAD'] });
-  // A worker would outlive its version, and see the capability in the address of every launch.
-  if (request.headers['service-worker'] !== undefined)
-    throw refuse('not_authorized', 'Service workers are not available to apps.');
+  refuseUnending(request);
   const url = request.url ?? '';
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
@@ -103,6 +101,24 @@ function readTarget(request: IncomingMessage): Target {
   if (segments === null) throw refuse(checkRequestTarget(path).ok ? 'not_found' : 'invalid_path');
   const query = mark === -1 ? '' : url.slice(mark);
   return { segments, trailingSlash: path.endsWith('/'), query: /^[!-~]*$/.test(query) ? query : '' };
+}
+
+/** What a page of an app loads that ends with it at the latest (Fetch, `Sec-Fetch-Dest`). */
+const ENDING = new Set([
+  ...['document', 'iframe', 'frame', 'empty', 'script', 'style', 'image', 'font', 'json', 'manifest', 'text', 'xslt'],
+  ...['audio', 'video', 'track', 'worker', 'audioworklet', 'paintworklet'],
+]);
+
+/**
+ * Shared workers may live longer than every page of theirs, and service workers outlive their version too and see the
+ * capability in the address of every launch; of what browsers add nobody knows.
+ *
+ * @throws RefusalError `not_authorized`
+ */
+function refuseUnending({ headers }: IncomingMessage): void {
+  const use = headers['service-worker'] === undefined ? headers['sec-fetch-dest'] : 'serviceworker';
+  if (typeof use === 'string' && !ENDING.has(use))
+    throw refuse('not_authorized', `Apps load nothing as ${use}: it could run on when the app was left.`);
 }
 
 /** There the app would have neither the bar above it that says whose page this is, nor what ends it when it is left. */

@@ -12,6 +12,8 @@ export interface ImageOptions {
   readonly programs?: 'none';
   /** What is wrong with it. */
   readonly spoil?: 'layer' | 'link' | 'processor' | 'compression';
+  /** Permissions of its `/tmp`, which is root's. Default: it has none. */
+  readonly temporaryMode?: number;
 }
 
 export interface TestImage {
@@ -31,6 +33,13 @@ printf '{"own":"%s","stolen":"%s","gateway":"%s","path":"%s","uid":%s}' \
   "$OF_THE_IMAGE" "$PLATFORM_S3_ENDPOINT" "$PLATFORM_API_URL" "$PATH" "$(/bin/busybox id -u)"
 `;
 
+/** Answers `/cgi-bin/keep` with what became of a file in `/tmp`, and its size in KiB. */
+const KEEP = `#!/bin/busybox sh
+printf 'Content-Type: text/plain\r\n\r\n'
+/bin/busybox sh -c 'echo kept >/tmp/file && /bin/busybox cat /tmp/file' 2>&1
+/bin/busybox df -k /tmp | /bin/busybox awk 'NR==2 {print $2}'
+`;
+
 /** Why there can be no image that runs here, or false. */
 export function imageMissing(): string | false {
   return staticBusybox() === undefined ? 'apt-get install busybox-static' : false;
@@ -43,12 +52,17 @@ function staticBusybox(): Buffer | undefined {
 }
 
 /** @param config Members of the image's configuration; the server is its entry point. */
-export async function testImage(config: object, { spoil, programs }: ImageOptions = {}): Promise<TestImage> {
+export async function testImage(
+  config: object,
+  { spoil, programs, temporaryMode }: ImageOptions = {},
+): Promise<TestImage> {
   const busybox = spoil === undefined && programs === undefined ? staticBusybox() : Buffer.alloc(0);
   if (busybox === undefined) throw new Error(String(imageMissing()));
   const plain = await tar([
     ['bin/busybox', busybox],
     ['srv/cgi-bin/seen', Buffer.from(SEEN)],
+    ['srv/cgi-bin/keep', Buffer.from(KEEP)],
+    ...(temporaryMode === undefined ? [] : [['tmp/', temporaryMode] as const]),
   ]);
   const layer = spoil === 'compression' ? Buffer.from('QlpoOTFBWSZTWQ', 'base64') : gzipSync(plain, { level: 1 });
   const own = { x64: 'amd64', arm64: 'arm64' }[process.arch as 'x64' | 'arm64'];
@@ -95,9 +109,12 @@ export async function imageArchive(config: object, options: ImageOptions = {}): 
 export const digestOf = (content: Buffer): string => `sha256:${createHash('sha256').update(content).digest('hex')}`;
 const blob = (content: Buffer) => `blobs/sha256/${digestOf(content).slice(7)}`;
 
-function tar(files: readonly (readonly [string, Buffer])[], link?: string): Promise<Buffer> {
+/** @param files with their content; a folder, whose name ends in `/`, with its permissions */
+function tar(files: readonly (readonly [string, Buffer | number])[], link?: string): Promise<Buffer> {
   const archive = pack();
-  for (const [name, content] of files) archive.entry({ name, mode: 0o755 }, content);
+  for (const [name, content] of files)
+    if (typeof content === 'number') archive.entry({ name, mode: content, type: 'directory' });
+    else archive.entry({ name, mode: 0o755 }, content);
   if (link !== undefined) archive.entry({ name: link, type: 'symlink', linkname: '/etc/passwd' });
   archive.finalize();
   return buffer(archive);

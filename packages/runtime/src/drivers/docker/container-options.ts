@@ -86,16 +86,16 @@ function hostOptions({ network, resources, mounts, tunnel }: Confinement): HostO
     NanoCpus: Math.round(Math.min(resources.cpus, cpus().length) * 1e9),
     PidsLimit: resources.pids,
     ShmSize: SHARED_MEMORY_BYTES,
-    Tmpfs: {
-      [insideContainer.temporary]: `rw,nosuid,nodev,size=${temporaryBytes(resources.memoryMiB)},mode=1777`,
-    },
-    Mounts: mounts.map(({ source, target, access }) => ({
-      Type: 'bind',
-      Source: source,
-      Target: target,
-      ...(access === 'read' ? { ReadOnly: true } : {}),
-      BindOptions: { Propagation: 'rprivate' },
-    })),
+    Mounts: [
+      ...mounts.map(({ source, target, access }) => ({
+        Type: 'bind' as const,
+        Source: source,
+        Target: target,
+        ...(access === 'read' ? { ReadOnly: true } : {}),
+        BindOptions: { Propagation: 'rprivate' as const },
+      })),
+      temporaryMount(resources.memoryMiB),
+    ],
     Ulimits: [
       { Name: 'core', Soft: 0, Hard: 0 },
       { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
@@ -110,11 +110,29 @@ function hostOptions({ network, resources, mounts, tunnel }: Confinement): HostO
   };
 }
 
+/**
+ * A `tmpfs` of the container would get the permissions that the folder has in the image, whatever is asked for (runc). A volume
+ * without a name has its own, and ends with the container.
+ */
+function temporaryMount(memoryMiB: number) {
+  const o = `size=${temporaryBytes(memoryMiB)},mode=1777,nosuid,nodev`;
+  return {
+    Type: 'volume' as const,
+    Source: '',
+    Target: insideContainer.temporary,
+    VolumeOptions: {
+      NoCopy: true,
+      Labels: {},
+      DriverConfig: { Name: 'local', Options: { type: 'tmpfs', device: 'tmpfs', o } },
+    },
+  };
+}
+
 /** Options that a wall hangs on. */
 const WALLS = [
   ...['NetworkMode', 'Init', 'Privileged', 'ReadonlyRootfs', 'CapDrop', 'CapAdd', 'Devices', 'SecurityOpt'],
   ...['IpcMode', 'CgroupnsMode', 'PidMode', 'UTSMode', 'UsernsMode', 'Memory', 'MemorySwap', 'NanoCpus', 'PidsLimit'],
-  ...['Tmpfs', 'Mounts', 'Ulimits', 'Dns', 'ExtraHosts', 'PublishAllPorts', 'PortBindings', 'RestartPolicy'],
+  ...['Mounts', 'Ulimits', 'Dns', 'ExtraHosts', 'PublishAllPorts', 'PortBindings', 'RestartPolicy'],
 ] as const;
 
 /** The names of the options that the engine did not take as they were given. */
@@ -130,12 +148,18 @@ export async function lostOptions(container: Container, requested: ContainerCrea
   return lost;
 }
 
-/** Engines write an empty list as nothing. */
+/** Engines leave out what says nothing, and write an empty list as nothing. */
 function sameOption(wanted: unknown, taken: unknown): boolean {
-  const empty = (value: unknown) =>
-    value === null ||
-    value === undefined ||
-    value === '' ||
-    (typeof value === 'object' && Object.keys(value).length === 0);
-  return (empty(wanted) && empty(taken)) || isDeepStrictEqual(wanted, taken);
+  return isDeepStrictEqual(said(wanted), said(taken));
+}
+
+/** Without members that say nothing; `undefined` for what says nothing itself. */
+function said(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(said);
+  if (typeof value !== 'object' || value === null) return value === '' || value === null ? undefined : value;
+  const members = Object.entries(value).flatMap(([name, member]) => {
+    const kept = said(member);
+    return kept === undefined ? [] : [[name, kept]];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
 }

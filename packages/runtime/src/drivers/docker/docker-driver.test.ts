@@ -197,8 +197,8 @@ describe('the docker driver', { skip: missing }, () => {
       });
       assert.match(container?.Image ?? '', name);
       assert.deepEqual(
-        container?.Mounts.filter(({ Type }) => Type === 'volume'),
-        [],
+        container?.Mounts.filter(({ Type }) => Type === 'volume').map(({ Destination }) => Destination),
+        ['/tmp'],
       );
       await started.stop(0);
     }
@@ -210,6 +210,24 @@ describe('the docker driver', { skip: missing }, () => {
       skip: imageMissing(),
     }, async () => {
       await runsConfined(await start(await imageArchive(image)), /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
+    });
+
+    test('/tmp is writable and of its size, whatever the image has there, and goes with the container', {
+      skip: imageMissing(),
+    }, async () => {
+      const before = (await docker.listVolumes()).Volumes?.length ?? 0;
+      for (const temporaryMode of [0o755, 0o555, 0o700, 0]) {
+        const started = await start(await imageArchive(image, { temporaryMode }));
+        await started.listens();
+        const [kept, size] = (await started.ask('/cgi-bin/keep')).split('\n');
+        assert.deepEqual(
+          [kept, Number(size) > 0 && Number(size) <= 64 * 1024],
+          ['kept', true],
+          temporaryMode.toString(8),
+        );
+        await started.stop(0);
+      }
+      assert.equal((await docker.listVolumes()).Volumes?.length ?? 0, before);
     });
 
     test('what does not match its digest, is a link, for other processors or not there is refused in one sentence', async () => {

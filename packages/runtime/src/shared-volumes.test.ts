@@ -13,7 +13,7 @@ const report = {
   driver: 'process',
   ok: true,
   mechanism: 'bubblewrap',
-  limits: { memory: false, cpus: false, pids: false },
+  limits: { memory: false, cpus: false, pids: false, sockets: false },
   reasons: [],
 } as const;
 const abort = new AbortController().signal;

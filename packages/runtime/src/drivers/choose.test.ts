@@ -28,7 +28,7 @@ function driverOf(name: DriverName, ok: boolean, onClose: () => void): Opened {
       driver: name,
       ok,
       mechanism: name,
-      limits: { memory: false, cpus: false, pids: false },
+      limits: { memory: false, cpus: false, pids: false, sockets: false },
       reasons: ok ? [] : [`${name} cannot.`],
     },
     close: async () => onClose(),

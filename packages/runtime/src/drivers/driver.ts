@@ -23,6 +23,8 @@ export interface DriverReport {
     readonly memory: Enforcement;
     readonly cpus: Enforcement;
     readonly pids: Enforcement;
+    /** Memory of the kernel's buffers of connections. */
+    readonly sockets: Enforcement;
   };
   /** What is missing or weaker than possible, one sentence each with what to do. */
   readonly reasons: readonly string[];

@@ -18,8 +18,30 @@ const FORKS = `
   const outcomes = await Promise.all(starts);
   console.log(JSON.stringify({ ok: outcomes.filter((one) => one === 'ok').length, codes: [...new Set(outcomes)] }));`;
 
+/** Writes to connections of its own that are never read, until the kernel takes nothing more for a while. */
+const CONNECTIONS = `
+  import { createServer, connect } from 'node:net';
+  const server = createServer({ pauseOnConnect: true }, () => undefined).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const piece = Buffer.alloc(256 * 1024);
+  const sockets = Array.from({ length: 200 }, () => {
+    const socket = connect(server.address().port, '127.0.0.1').on('error', () => undefined);
+    const write = () => { while (socket.write(piece)); };
+    socket.on('connect', write).on('drain', write);
+    return socket;
+  });
+  const taken = () => sockets.reduce((sum, one) => sum + one.bytesWritten - one.writableLength, 0);
+  for (let quiet = 0, before = -1; quiet < 20;) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const now = taken();
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+  }
+  console.log(JSON.stringify({ taken: taken() }));
+  setInterval(() => {}, 1000);`;
+
 export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
-  const enforced = (limit: 'memory' | 'cpus' | 'pids') => bench().driver.report.limits[limit] !== false;
+  const enforced = (limit: 'memory' | 'cpus' | 'pids' | 'sockets') => bench().driver.report.limits[limit] !== false;
   const unharmed = async () => assert.equal(await neighbour().run(() => 'unharmed'), 'unharmed');
 
   // One workload for both, since some drivers need seconds to start one.
@@ -43,6 +65,16 @@ export function limitsBehaviour({ under, bench, neighbour }: Suite): void {
       t.diagnostic('memory is not enforced here, and the driver says so');
       await started.stop(100);
     }
+    await unharmed();
+  });
+
+  test('that fills connections without end is held to its memory, which the kernel keeps for it', async (t) => {
+    if (!enforced('sockets')) return t.skip('buffers of connections are not limited here, and the driver says so');
+    const memoryMiB = 128;
+    const started = await bench().start({ workload: { resources: { memoryMiB } }, source: CONNECTIONS });
+    const { taken } = await firstReport<{ taken: number }>(started, bench().limit(20_000));
+    assert.ok(taken < memoryMiB * 2 ** 20, `the kernel took ${Math.round(taken / 2 ** 20)} MiB that nobody reads`);
+    await started.stop(100);
     await unharmed();
   });
 

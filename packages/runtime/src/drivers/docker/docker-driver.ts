@@ -200,7 +200,7 @@ function refusal(report: DriverReport): StartRefused {
 function refusingDriver(reason: string): Driver {
   const report: DriverReport = {
     ...{ driver: 'docker', ok: false, mechanism: 'none', reasons: [reason] },
-    limits: { memory: false, cpus: false, pids: false },
+    limits: { memory: false, cpus: false, pids: false, sockets: false },
   };
   return {
     report,

@@ -25,7 +25,13 @@ export async function describeEngine(engine: Engine): Promise<Omit<DriverReport,
     driver: 'docker',
     runtimes: ['node', 'binary', 'oci'],
     mechanism: `dockerd ${String(info.ServerVersion)}`,
-    limits: { memory: by('MemoryLimit'), cpus: by('CpuCfsQuota'), pids: by('PidsLimit') },
+    limits: {
+      memory: by('MemoryLimit'),
+      cpus: by('CpuCfsQuota'),
+      pids: by('PidsLimit'),
+      // With version 2 it is part of the memory; the limit of version 1 is one that runc does not set.
+      sockets: info.CgroupVersion === '2' ? by('MemoryLimit') : false,
+    },
   };
 }
 
@@ -47,11 +53,16 @@ export function explainMissing(error: unknown): string {
   return message;
 }
 
-const LIMITED = { memory: 'Its memory is', cpus: 'Its processor time is', pids: 'The number of its processes is' };
+const LIMITED = {
+  memory: 'Its memory is',
+  cpus: 'Its processor time is',
+  pids: 'The number of its processes is',
+  sockets: 'What the kernel keeps for its connections is',
+};
 
 /** One sentence for each limit that it does not enforce. */
 export function unenforcedLimits({ limits }: DriverReport): string[] {
-  return (['memory', 'cpus', 'pids'] as const)
+  return (['memory', 'cpus', 'pids', 'sockets'] as const)
     .filter((name) => limits[name] === false)
     .map((name) => `${LIMITED[name]} not limited on this machine: the engine has no control group for it.`);
 }

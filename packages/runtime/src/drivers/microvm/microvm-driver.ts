@@ -98,7 +98,7 @@ async function prepare(
     runtimes: ['node', 'binary'],
     mechanism: trial.acceleration === 'kvm' ? `${name} with KVM` : `${name} emulating the processor (TCG)`,
     acceleration: trial.acceleration,
-    limits: { memory: 'vm', cpus: enforced.has('cpu') ? 'cgroup' : false, pids: 'vm' },
+    limits: { memory: 'vm', cpus: enforced.has('cpu') ? 'cgroup' : false, pids: 'vm', sockets: 'vm' },
     reasons: trial.reasons,
   };
   return { report, host };
@@ -111,7 +111,7 @@ function unusable(reasons: readonly string[]): MicrovmReport {
     runtimes: ['node', 'binary'],
     mechanism: 'none',
     acceleration: 'none',
-    limits: { memory: false, cpus: false, pids: false },
+    limits: { memory: false, cpus: false, pids: false, sockets: false },
     reasons,
   };
 }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MiB } from '@platform/contract/sizes';
 import { ancestry, type CgroupMount, type Controller, cgroupMounts } from './cgroup-places.ts';
 import { type CgroupUse, readCgroupUse } from './cgroup-use.ts';
+import { socketBytes } from './socket-bytes.ts';
 
 export interface Resources {
   readonly memoryMiB: number;
@@ -32,6 +33,8 @@ export interface Cgroup {
 export interface Cgroups {
   readonly version: 'v1' | 'v2' | 'hybrid' | 'none';
   readonly enforced: ReadonlySet<Controller>;
+  /** Whether the kernel's buffers of connections are limited, as part of the memory or beside it. */
+  readonly limitsSockets: boolean;
   /** Makes the cgroups of one sandbox. `key` is a plain name. */
   create(key: string, resources: Resources): Cgroup;
   /** Kills and removes what an earlier Runtime on the same data folder left behind. */
@@ -51,6 +54,8 @@ interface Hierarchy {
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpu'];
 const PERIOD_MICROSECONDS = 100_000;
+/** Of version 1, where the kernel counts them apart, and only in groups that have a limit. */
+const SOCKET_LIMIT = 'memory.kmem.tcp.limit_in_bytes';
 
 /**
  * Finds out which limits can be enforced here and makes the Runtime's own folders.
@@ -77,6 +82,10 @@ export function openCgroups(name: string, mounts: readonly CgroupMount[] = readM
   return {
     version: cgroupVersion(mounts),
     enforced: new Set(hierarchies.flatMap((hierarchy) => hierarchy.controllers)),
+    limitsSockets: hierarchies.some(
+      ({ version, controllers, base }) =>
+        controllers.includes('memory') && (version === 2 || existsSync(join(base, SOCKET_LIMIT))),
+    ),
     create: (key, resources) => createCgroup(hierarchies, key, resources),
     removeStale: async () => {
       for (const { base } of hierarchies) {
@@ -179,6 +188,7 @@ function limit(version: 1 | 2, controller: Controller, folder: string, resources
     set('memory.limit_in_bytes', bytes);
     // Swap is counted only where the kernel keeps that account; without it the limit above still holds for memory.
     attempt(() => set('memory.memsw.limit_in_bytes', bytes));
+    if (existsSync(join(folder, SOCKET_LIMIT))) set(SOCKET_LIMIT, socketBytes(resources.memoryMiB));
   } else {
     set('memory.max', bytes);
     attempt(() => set('memory.swap.max', 0));

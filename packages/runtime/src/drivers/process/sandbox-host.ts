@@ -18,6 +18,7 @@ export interface SandboxReport extends DriverReport {
     readonly memory: 'cgroup' | false;
     readonly cpus: 'cgroup' | false;
     readonly pids: 'cgroup' | 'rlimit' | false;
+    readonly sockets: 'cgroup' | false;
   };
   /** Whether a system call filter is loaded. */
   readonly filter: boolean;
@@ -183,7 +184,7 @@ function badReport(host: SandboxHost, reasons: readonly string[]): SandboxReport
 }
 
 function baseReport(host: SandboxHost): Pick<SandboxReport, 'driver' | 'runtimes' | 'cgroup' | 'limits'> {
-  const { enforced, version } = host.cgroups;
+  const { enforced, limitsSockets, version } = host.cgroups;
   const byGroup = (name: 'memory' | 'cpu') => (enforced.has(name) ? 'cgroup' : false);
   const byProcess = host.tools.prlimit === undefined ? false : 'rlimit';
   return {
@@ -194,6 +195,7 @@ function baseReport(host: SandboxHost): Pick<SandboxReport, 'driver' | 'runtimes
       memory: byGroup('memory'),
       cpus: byGroup('cpu'),
       pids: enforced.has('pids') ? 'cgroup' : byProcess,
+      sockets: limitsSockets ? 'cgroup' : false,
     },
   };
 }
@@ -214,6 +216,9 @@ export function unenforcedLimits(report: SandboxReport): string[] {
     ...(report.limits.pids
       ? []
       : ['The number of its processes is not limited on this machine: no control group is writable.']),
+    ...(report.limits.sockets
+      ? []
+      : ['What the kernel keeps for its connections is not limited on this machine: no control group counts it.']),
   ];
 }
 

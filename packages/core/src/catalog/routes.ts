@@ -8,11 +8,13 @@ import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 
 import { findOffered, listOffered } from './find-offered.ts';
+import type { DrawnIcons } from './icons/drawn-icon.ts';
+import type { IconDrawer } from './icons/icon-drawer.ts';
 import { hiddenFrom } from './master-apps.ts';
 import type { VerifyPackage } from './packages/verify-package.ts';
 import { type AppVersion, listNewestVersions } from './queries.ts';
 import { declaredSlots } from './secret-slots.ts';
-import { servePicture } from './serve-picture.ts';
+import { serveIcon, servePicture } from './serve-picture.ts';
 import { requirePublisher } from './versions/may-publish.ts';
 import { compareVersions } from './versions/newest-version.ts';
 import { publishPackage } from './versions/publish-package.ts';
@@ -23,8 +25,15 @@ const LIST = 'catalog';
 
 export type CatalogRoute = DomainRoute<'catalog'>;
 
-/** @param verify checks the packages that are published here */
-export function catalogRoutes(context: CoreContext, verify: VerifyPackage): HandlersOf<CatalogRoute> {
+export interface CatalogParts {
+  /** Checks the packages that are published here. */
+  readonly verify: VerifyPackage;
+  /** Draws their icons. */
+  readonly drawer: IconDrawer;
+  readonly drawn: DrawnIcons;
+}
+
+export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: CatalogParts): HandlersOf<CatalogRoute> {
   const { database, cursors } = context;
   const slots = new PublishSlots();
   return {
@@ -62,7 +71,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
 
     'catalog.icon': async ({ caller, params: { appId }, request, reply }) => {
       const { packageHash, manifest } = (await findOffered(context, accountOf(caller), appId)).release;
-      await servePicture(context, { packageHash, name: manifest.icon }, request, reply);
+      await serveIcon(context, drawn, { packageHash, name: manifest.icon }, request, reply);
       return { streamed: true };
     },
 
@@ -92,7 +101,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
           size: lengthOf(request),
           stillAllowed: mayPublish,
         };
-        return publishPackage({ ...context, verify }, { appId, version, ...upload });
+        return publishPackage({ ...context, verify, drawer }, { appId, version, ...upload });
       });
       return { status: 201, body };
     },

@@ -5,7 +5,6 @@ import * as path from 'node:path';
 import { limits, type Manifest, sizeText } from '@platform/contract';
 import { imageSize } from './image-size.ts';
 import { imageType } from './image-type.ts';
-import { isCheapSvg } from './svg-cost.ts';
 
 export interface PictureFault {
   /** Of the manifest. */
@@ -36,10 +35,8 @@ async function faultOfIcon(file: string): Promise<string | null> {
   const type = imageType(bytes);
   if (type === null) return 'is not a PNG, JPEG, WebP or SVG image';
   if (bytes.length > iconSize.value) return `is larger than ${sizeText(iconSize.value)}. Make it smaller`;
-  if (type !== 'image/svg+xml') return faultOfEdges(bytes, iconEdge.value);
-  return !isCheapSvg(bytes.toString('utf8'))
-    ? 'is an SVG that browsers take too long to draw, or that contains pictures, pages, animation or styles of web pages. Save it as a plain SVG or as PNG'
-    : null;
+  // Whether an SVG can be drawn is seen when it is (icons/draw-svg.ts).
+  return type === 'image/svg+xml' ? null : faultOfEdges(bytes, iconEdge.value);
 }
 
 async function faultOfScreenshot(file: string): Promise<string | null> {
@@ -60,7 +57,7 @@ function faultOfEdges(bytes: Buffer, most: number): string | null {
     : null;
 }
 
-async function readUpTo(file: string, most: number): Promise<Buffer> {
+export async function readUpTo(file: string, most: number): Promise<Buffer> {
   const handle = await open(file, 'r');
   try {
     const bytes = Buffer.alloc(Math.min(most, (await handle.stat()).size));

@@ -410,7 +410,7 @@ const icons: [string, Buffer, RegExp | null][] = [
   ['PNG of more than 256 KiB', png(100, 100, 262_145), /larger than 256 KiB/],
   ['PNG that ends in its header', png(64, 64).subarray(0, 20), /is not a PNG/],
   ['SVG', bomb(2), null],
-  ['SVG that would stop every browser', bomb(9), /browsers take too long to draw/],
+  ['SVG that is drawn elsewhere', bomb(9), null],
   ['SVG of more than 256 KiB', Buffer.concat([bomb(1), Buffer.alloc(262_145, ' ')]), /larger than 256 KiB/],
   ['page', Buffer.from('<!doctype html><script>alert(1)</script>'), /is not a PNG, JPEG, WebP or SVG/],
 ];

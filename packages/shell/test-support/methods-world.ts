@@ -21,7 +21,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     upgrade: null,
     former: null,
     publisher: 'ada',
-    icon: `/v1/catalog/${appId}/icon`,
+    icon: `/v1/catalog/${appId}/versions/1.0.0/icon`,
     chrome: 'auto',
     hasFrontend: true,
     hasWorkload: true,
@@ -172,12 +172,13 @@ export function call(state: World, method: string, params?: unknown): Promise<un
           size: 1,
         },
         ...{ permissions: [], screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
+        installed: { version: '0.9.0', name, icon: '/icon', sameIcon: true },
         publishedAt: '2026-11-21T10:00:00.000Z',
       };
     },
     storeLink: (appId) => `https://platform.example/#/store/${appId}`,
     screenshotOf: async () => 'data:image/png;base64,AA==',
-    iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
+    iconOf: async (path) => (path === null ? null : 'data:image/png;base64,AA=='),
     statusOf: async (appId) => {
       did(`ask for the state of ${appId}`);
       if (state.silent.includes(appId)) throw new BridgeRefusal('workload_unavailable', 'Its node does not answer.');

@@ -39,6 +39,7 @@ export const installedApp = z.strictObject({
   /** The version before the last update, which its owner can go back to. */
   former: version.nullable(),
   publisher: z.string(),
+  /** Of the installed version. */
   icon: z.string().nullable(),
   chrome: z.enum(['auto', 'always', 'never']),
   hasFrontend: z.boolean(),

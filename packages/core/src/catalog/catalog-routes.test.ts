@@ -83,6 +83,7 @@ test('a published version is in the list and the detail, and its files lie under
     categories: ['tools'],
     publisher: 'owner-account',
     icon: null,
+    installed: null,
     visibility: 'public',
     own: true,
     hasFrontend: true,
@@ -389,7 +390,7 @@ for (const [name, bytes, type] of [
     const body = await packageOf(id, { icon: name }, files);
     assert.equal((await publish(owner, id, '1.0.0', body)).status, 201);
     const { icon } = await detailOf(id);
-    assert.equal(icon, `/v1/catalog/${id}/icon`);
+    assert.equal(icon, `/v1/catalog/${id}/versions/1.0.0/icon`);
     const headers = { host: new URL(world.origin).host, cookie: owner.cookie };
     const answer = await rawRequest({ port: world.port, path: icon ?? '', headers });
     assert.deepEqual([answer.status, answer.headers['content-type']], [200, type]);

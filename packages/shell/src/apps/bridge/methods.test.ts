@@ -182,7 +182,7 @@ test('lists hold only what the grant covers, with pictures a frame can show', as
   const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };
   assert.deepEqual(
     answer.items.map(({ appId, icon }) => [appId, icon]),
-    [['notes', 'data:image/svg+xml;base64,AA==']],
+    [['notes', 'data:image/png;base64,AA==']],
   );
 });
 

@@ -24,7 +24,16 @@ export const appMethods: MethodsOf<'apps'> = {
     target: ({ appId }) => appId,
     run: async ({ shell, params }) => {
       const detail = await shell.details(params.appId, params.version ?? null);
-      return { ...detail, icon: await shell.iconOf(detail.icon), link: shell.storeLink(params.appId) };
+      const { installed } = detail;
+      const [icon, present] = await Promise.all(
+        [detail.icon, installed?.icon ?? null].map((path) => shell.iconOf(path)),
+      );
+      return {
+        ...detail,
+        icon: icon ?? null,
+        installed: installed === null ? null : { ...installed, icon: present ?? null },
+        link: shell.storeLink(params.appId),
+      };
     },
   },
   'apps.screenshot': {

@@ -178,6 +178,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     storeLink: (appId) => `https://platform.example/#/store/${appId}`,
     screenshotOf: async () => 'data:image/png;base64,AA==',
+    iconPath: ({ appId, version }) => `/v1/catalog/${appId}/versions/${version}/icon`,
     iconOf: async (path) => (path === null ? null : 'data:image/png;base64,AA=='),
     statusOf: async (appId) => {
       did(`ask for the state of ${appId}`);

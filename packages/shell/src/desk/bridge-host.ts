@@ -58,6 +58,7 @@ const shellSide: ShellSide = {
   storeLink: (appId) => `${location.origin}/${storeAddress(appId)}`,
   screenshotOf: ({ appId, version, number }) =>
     screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
+  iconPath: (params) => addressOfCall('catalog.versionIcon', { params }),
   iconOf: async (path) => (path === null ? null : iconAsData(path)),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),

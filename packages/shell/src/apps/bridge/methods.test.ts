@@ -184,6 +184,12 @@ test('lists hold only what the grant covers, with pictures a frame can show', as
     answer.items.map(({ appId, icon }) => [appId, icon]),
     [['notes', 'data:image/png;base64,AA==']],
   );
+  const params = { scope: 'catalog', icons: 'path' };
+  const { items } = (await call(state, 'apps.list', params)) as { items: readonly InstalledApp[] };
+  assert.deepEqual(
+    items.map(({ icon }) => icon),
+    ['/v1/catalog/notes/versions/1.0.0/icon'],
+  );
 });
 
 test('an app reads only the records whose topic it may read, on every page', async () => {

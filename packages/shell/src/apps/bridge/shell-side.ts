@@ -56,6 +56,7 @@ export interface ShellSide {
     readonly version: string;
     readonly number: number;
   }): Promise<string | null>;
+  iconPath(which: { readonly appId: string; readonly version: string }): string;
   /** The picture itself as a `data:` address: frames may not load from the shell's origin. */
   iconOf(path: string | null): Promise<string | null>;
   statusOf(appId: string): Promise<WorkloadStatus>;

@@ -248,6 +248,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`link? ${asker} ${url}`);
       return state.approves;
     },
+    saveFile: async (asker, { file, name }) => {
+      did(`save? ${asker} ${name} ${file.size}`);
+      return state.approves;
+    },
     reviewInvite: async (asker, name) => {
       did(`invite? ${asker} ${name}`);
       return state.approves;

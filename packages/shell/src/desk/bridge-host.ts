@@ -20,6 +20,7 @@ import {
   startFrames,
 } from '../apps/frames/open-apps.ts';
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
+import { followPresses, saveForApp } from './downloads/save-for-app.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
 import { markRead } from './notifications/inbox.ts';
@@ -87,6 +88,7 @@ const shellSide: ShellSide = {
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
+  saveFile: (asker, { file, name }) => saveForApp(askerOf(asker), file, name),
   reviewPause: (asker) => askToPause(askerOf(asker)),
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),
@@ -117,4 +119,5 @@ export function startBridge(): void {
       }),
   });
   followTheme();
+  followPresses();
 }

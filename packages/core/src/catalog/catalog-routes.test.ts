@@ -11,7 +11,7 @@ import { type CatalogDetail, type CatalogEntry, limits } from '@platform/contrac
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, type TestPackage, testManifest } from '../../../../tests/support/packages.ts';
-import { png } from '../../../../tests/support/pictures.ts';
+import { chunk, png } from '../../../../tests/support/pictures.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
 import { hostilePictures, svg } from '../../test-support/hostile-pictures.ts';
 import { type ArchiveDescription, archiveOf, tarOf } from '../../test-support/vector-archives.ts';
@@ -408,7 +408,7 @@ for (const [name, bytes, type] of [
 
 const SHOWN = svg('<script>x</script><rect width="9" height="9"/>');
 
-async function publishedIcon(icon: string): Promise<{ readonly id: string; readonly folder: string }> {
+async function publishedIcon(icon: string | Buffer): Promise<{ readonly id: string; readonly folder: string }> {
   const id = newAppId();
   const files = { 'frontend/index.html': 'x', 'frontend/icon.png': icon };
   const body = await packageOf(id, { icon: 'icon.png' }, files);
@@ -452,6 +452,17 @@ test('an icon of before that cannot be drawn is not shown, and not tried again a
   fs.writeFileSync(original, SHOWN);
   assert.equal((await iconOf(id)).status, 404, 'it was tried again');
   assert.equal(fs.existsSync(drawn), false);
+});
+
+test('a picture of before that is animated is not shown', async () => {
+  const { id, folder } = await publishedIcon(PNG);
+  const announced = chunk('acTL', Buffer.alloc(8));
+  assert.equal((await iconOf(id)).status, 200);
+  fs.writeFileSync(
+    path.join(folder, 'frontend/icon.png'),
+    Buffer.concat([PNG.subarray(0, 33), announced, PNG.subarray(33)]),
+  );
+  assert.equal((await iconOf(id)).status, 404);
 });
 
 test('an icon that cannot be drawn is refused with its reason, and nothing is published', async () => {

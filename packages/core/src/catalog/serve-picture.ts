@@ -4,13 +4,18 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { refuse } from '@platform/contract';
+import { limits, refuse } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemCode } from '../config/start-error.ts';
 import type { DrawnIcons } from './icons/drawn-icon.ts';
 import { frontendFolder, type StoreContext } from './package-file.ts';
+import { faultOfParts } from './packages/image-parts.ts';
 import { IMAGE_HEAD_BYTES, type ImageType, imageType } from './packages/image-type.ts';
+import { readFrom } from './packages/read-bytes.ts';
 import type { AppVersion } from './queries.ts';
+
+/** An icon that was drawn may be larger than one that is published. */
+const LARGEST_BYTES = 2 * Math.max(limits.iconSize.value, limits.screenshotSize.value);
 
 type Picture = Pick<AppVersion, 'packageHash'> & {
   /** Of a file below `frontend/`, as the manifest has it; `undefined` when it names none. */
@@ -61,9 +66,7 @@ export async function serveIcon(
 }
 
 async function typeOf(file: FileHandle): Promise<ImageType | null> {
-  const head = Buffer.alloc(IMAGE_HEAD_BYTES);
-  const { bytesRead } = await file.read(head, 0, head.length, 0);
-  return imageType(head.subarray(0, bytesRead));
+  return imageType(await readFrom(file, IMAGE_HEAD_BYTES));
 }
 
 /** @param identity other for other bytes */
@@ -71,6 +74,8 @@ async function stream(file: FileHandle, identity: string, request: FastifyReques
   const type = await typeOf(file);
   if (type === null || type === 'image/svg+xml') throw refuse('not_found');
   const { size } = await file.stat();
+  // Also what was published when more was let through.
+  if (size > LARGEST_BYTES || faultOfParts(await readFrom(file, size)) !== null) throw refuse('not_found');
   const etag = `"${createHash('sha256').update(identity).digest('hex').slice(0, 32)}"`;
   reply.hijack();
   const response = reply.raw;

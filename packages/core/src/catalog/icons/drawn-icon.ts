@@ -7,8 +7,8 @@ import * as path from 'node:path';
 import { limits } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 import { packageBlobs, type StoreContext } from '../package-file.ts';
-import { readUpTo } from '../packages/check-pictures.ts';
 import { imageType } from '../packages/image-type.ts';
+import { readUpTo } from '../packages/read-bytes.ts';
 import type { IconDrawer } from './icon-drawer.ts';
 
 const NAME = 'icon.png';

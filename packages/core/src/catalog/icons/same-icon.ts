@@ -2,7 +2,7 @@
 import * as path from 'node:path';
 import { limits } from '@platform/contract';
 import { frontendFolder, type StoreContext } from '../package-file.ts';
-import { readUpTo } from '../packages/check-pictures.ts';
+import { readUpTo } from '../packages/read-bytes.ts';
 import type { AppVersion } from '../queries.ts';
 
 type Version = Pick<AppVersion, 'packageHash' | 'manifest'>;

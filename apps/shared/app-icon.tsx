@@ -12,7 +12,10 @@ interface AppIconProps {
 export function AppIcon({ appId, name, icon, large = false }: AppIconProps) {
   const size = large ? 'app-icon large' : 'app-icon';
   // Always beside the app's name, so it says nothing of its own to a screen reader.
-  if (icon?.startsWith('data:image/')) return <img class={size} src={icon} alt="" />;
+  if (icon?.startsWith('data:image/')) {
+    const edge = large ? 64 : 44;
+    return <img class={size} src={icon} alt="" width={edge} height={edge} loading="lazy" decoding="async" />;
+  }
   return (
     <span class={`${size} letter-icon`} style={{ '--hue': hueOf(appId) }} aria-hidden="true">
       {letterOf(name)}

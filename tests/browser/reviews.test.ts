@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, test } from 'node:test';
 import type { PermissionsView } from '@platform/contract';
-import type { Browser, Frame, Page } from 'playwright-core';
+import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
@@ -304,6 +304,64 @@ for (const [device, viewport] of DEVICES) {
     await update(async () => assert.ok(await review.getByLabel('Allow this').isChecked()));
     await start.waitFor();
     assert.equal(await page.getByText('Off. It came with an update').count(), 0);
+  });
+}
+
+const LOOKS = ['#0a6', '#06c'].map(
+  (colour) =>
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><rect width="9" height="9" fill="${colour}"/></svg>`,
+);
+const looking = (picture: number) => ({
+  'frontend/index.html': '<h1>Diary</h1>',
+  'frontend/a.svg': LOOKS[picture] ?? '',
+});
+
+/** What the shell shows of an icon: its colour in the middle. */
+async function colourOf(picture: Locator): Promise<string> {
+  await picture.and(picture.page().locator('[src^="data:image/png"]')).waitFor();
+  return picture.evaluate(async (image: HTMLImageElement) => {
+    await image.decode();
+    const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+    canvas?.drawImage(image, 0, 0, 1, 1);
+    return [...(canvas?.getImageData(0, 0, 1, 1).data ?? [])].join();
+  });
+}
+const [GREEN, BLUE] = ['0,170,102,255', '0,102,204,255'];
+
+for (const [device, viewport] of DEVICES) {
+  test(`an update to another name and picture says both, and nothing shows them before, on a ${device}`, async (t) => {
+    if (device === FIRST_DEVICE) {
+      await publishTestApp(publisher, 'disguise', { name: 'Jotter', icon: 'a.svg' }, looking(0));
+      await publishTestApp(publisher, 'disguise', { name: 'Wallet Plus', icon: 'a.svg', version: '2.0.0' }, looking(1));
+    }
+    const account = await registerAccount(platform, `${device}-keeper`);
+    await account.browser.take('/v1/apps', { body: { appId: 'disguise', version: '1.0.0' } });
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/app/launcher`);
+    const tile = page.frameLocator('iframe[title="Launcher"]').locator('.tile').filter({ hasText: 'Jotter' });
+    assert.equal(await colourOf(tile.locator('img')), GREEN);
+
+    await page.goto(`${platform.origin}/#/settings/apps/disguise`);
+    await page.getByRole('heading', { name: 'Jotter' }).waitFor();
+    const review = page.getByRole('dialog', { name: 'Update Jotter?' });
+    await pressInPrompt(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+    await review.getByRole('heading', { name: 'New: another name and picture' }).waitFor();
+    assert.equal(await colourOf(review.locator('.prompt-app img')), GREEN);
+    const looks = review.locator('.new-look dd');
+    assert.deepEqual(await looks.allInnerTexts(), ['Jotter', 'Wallet Plus']);
+    assert.deepEqual(
+      [await colourOf(looks.nth(0).locator('img')), await colourOf(looks.nth(1).locator('img'))],
+      [GREEN, BLUE],
+    );
+    await look(page, device, 'reviews-new-look');
+    await pressInPrompt(
+      review.getByRole('button', { name: 'Update', exact: true }),
+      page.locator('body:not(:has(dialog[open]))'),
+    );
+    await page.getByRole('heading', { name: 'Wallet Plus' }).waitFor();
+    assert.equal(await colourOf(page.locator('.app-facts img')), BLUE);
   });
 }
 

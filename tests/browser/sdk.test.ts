@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { planPackage, writePackage } from '@platform/cli/packaging';
-import { limits } from '@platform/contract';
+import { limits, type SearchResult } from '@platform/contract';
 import type { App, PlatformError, ServicesApp } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import { bundleSdk } from '@platform/sdk/pack';
-import type { Browser, Frame, Page } from 'playwright-core';
+import type { Browser, Download, Frame, Page } from 'playwright-core';
 import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { DESKTOP, launchBrowser, newPerson } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, pressInPrompt } from './browser.ts';
 
 /** What the page of the test app offers to `frame.evaluate`. */
 interface TestPage {
@@ -340,11 +340,51 @@ test('the home screen searches for its person, as the documentation shows, and n
   t.after(() => page.evaluate(() => localStorage.clear()));
   await frame.evaluate(() => sdkTest.app.bridge.call('launcher.register'));
   const example = (await documented('const { apps, items } = await app.search')).replace("'milk'", "'settings'");
-  const found = await frame.evaluate(`(async (app) => { ${example}; return { apps, items }; })(sdkTest.app)`);
-  assert.deepEqual(found, {
-    apps: [{ appId: 'settings', name: 'Settings', icon: '/v1/catalog/settings/icon' }],
-    items: [],
+  const { apps, items } = await frame.evaluate<SearchResult>(
+    `(async (app) => { ${example}; return { apps, items }; })(sdkTest.app)`,
+  );
+  assert.deepEqual([apps.map(({ appId, name }) => [appId, name]), items], [[['settings', 'Settings']], []]);
+  assert.match(apps[0]?.icon ?? '', /^\/v1\/catalog\/settings\/versions\/[^/]+\/icon$/);
+});
+
+test('a press on a link to a file of the app saves it, and one that the page handles itself is left alone', async () => {
+  const frame = await openApp();
+  await frame.evaluate(() => {
+    for (const [text, name] of [
+      ['handled', 'handled.js'],
+      ['named', 'named.js'],
+      ['bare', ''],
+    ] as const) {
+      const link = Object.assign(document.createElement('a'), { href: '/page.js', textContent: text, download: name });
+      if (name === '') link.setAttribute('download', '');
+      if (text === 'handled') link.addEventListener('click', (event) => event.preventDefault());
+      document.body.append(link, document.createElement('br'));
+    }
   });
+  const saved: string[] = [];
+  const keep = (download: Download) => saved.push(download.suggestedFilename());
+  page.on('download', keep);
+  await frame.getByText('handled').click();
+  for (const [text, name] of [
+    ['named', 'named.js'],
+    ['bare', 'page.js'],
+  ] as const) {
+    const begun = page.waitForEvent('download');
+    await frame.getByText(text).click();
+    // The app was opened a moment ago, so the shell may ask.
+    const dialog = page.getByRole('dialog', { name: 'Save a file?' });
+    await Promise.race([begun, dialog.waitFor()]);
+    if (await dialog.isVisible())
+      await pressInPrompt(
+        dialog.getByRole('button', { name: 'Save', exact: true }),
+        page.locator('body:not(:has(dialog[open]))'),
+      );
+    const download = await begun;
+    assert.equal(download.suggestedFilename(), name);
+    assert.match(await readFile(await download.path(), 'utf8'), /sdkTest/);
+  }
+  page.off('download', keep);
+  assert.deepEqual(saved, ['named.js', 'page.js']);
 });
 
 test('a press on a link to another site asks through the shell, and the page stays', async () => {

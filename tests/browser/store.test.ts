@@ -190,6 +190,47 @@ for (const [device, viewport] of DEVICES) {
   });
 }
 
+test('pictures are read as they come into view, into places that have their size', async (t) => {
+  const many = Array.from({ length: 40 }, (_, at) => `pictured-${String(at).padStart(2, '0')}`);
+  const square = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></svg>';
+  for (const appId of many)
+    await publishTestApp(
+      publisher,
+      appId,
+      { icon: 'a.svg' },
+      { 'frontend/index.html': PAGE, 'frontend/a.svg': square },
+    );
+  const account = await registerAccount(platform, 'looks-around');
+  const context = await signedInContext({ browser, platform, account }, { width: 390, height: 700 });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const asked = new Set<string>();
+  page.on('request', (request) => {
+    const [, appId] = /catalog\/(pictured-\d+)\/.*icon$/.exec(request.url()) ?? [];
+    if (appId !== undefined) asked.add(appId);
+  });
+  await page.goto(`${platform.origin}/#/app/store`);
+  const store = storeOf(page);
+  await store.getByLabel('Find an app').fill('pictured');
+  const iconOf = (appId: string) =>
+    store.getByRole('listitem').filter({ hasText: appId }).first().locator('.icon-place');
+  const shown = (appId: string) => iconOf(appId).locator('img[src^="data:image/png"]').waitFor();
+  const [first, last] = ['pictured-00', 'pictured-39'];
+  await shown(first);
+  assert.ok(!asked.has(last), 'nobody has seen it');
+  assert.ok(asked.size < 20, `${asked.size} of 40 were read`);
+  const size = async (appId: string) => {
+    const { width, height } = (await iconOf(appId).locator('> *').boundingBox()) ?? {};
+    return [width, height];
+  };
+  const before = await size(last);
+  assert.deepEqual(before, await size(first));
+  await iconOf(last).scrollIntoViewIfNeeded();
+  await shown(last);
+  assert.deepEqual(await size(last), before);
+  assert.ok(asked.size < 40, 'those between were passed by');
+});
+
 test('an unlisted app opens by its link, and a private one to its publisher alone', async (t) => {
   await publishTestApp(publisher, 'quiet-garden', { ...first, name: 'Quiet garden', visibility: 'unlisted' }, files);
   await publishTestApp(publisher, 'own-garden', { ...first, name: 'Own garden', visibility: 'private' }, files);

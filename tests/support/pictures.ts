@@ -24,7 +24,8 @@ export function png(width: number, height: number, bytes = 0): Buffer {
   return Buffer.concat([image, Buffer.alloc(Math.max(0, bytes - image.length))]);
 }
 
-function chunk(type: string, data: Buffer): Buffer {
+/** A chunk of a PNG. */
+export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const around = Buffer.alloc(8);
   around.writeUInt32BE(data.length, 0);

@@ -1,14 +1,16 @@
 // The list of published apps, with what there is to update first, and a filter by name and summary.
 import type { CatalogEntry, InstalledApp } from '@platform/sdk/browser';
-import { AppIcon } from '../../shared/app-icon.tsx';
 import { useKept } from '../../shared/kept.ts';
 import { type StoreActions, shortVersion } from './actions.ts';
 import { AppButtons } from './app-buttons.tsx';
+import type { Icons } from './icons.ts';
+import { LazyIcon } from './lazy-icon.tsx';
 import { publisherLine } from './publisher-line.ts';
 import { SoonBadge } from './soon-badge.tsx';
 import { VisibilityBadge } from './visibility-badge.tsx';
 
 interface CatalogProps {
+  readonly icons: Icons;
   /** `undefined` until they are loaded. */
   readonly entries: readonly CatalogEntry[] | undefined;
   readonly installed: readonly InstalledApp[];
@@ -17,7 +19,7 @@ interface CatalogProps {
 
 const APP_ID = /^(?=.{3,40}$)[a-z0-9]+(-[a-z0-9]+)*$/;
 
-export function Catalog({ entries, installed, actions }: CatalogProps) {
+export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
   const [filter, setFilter] = useKept<string>('filter', '');
   const wanted = filter.trim().toLowerCase();
   const updates = wanted === '' ? installed.filter(({ upgrade }) => upgrade !== null) : [];
@@ -42,7 +44,7 @@ export function Catalog({ entries, installed, actions }: CatalogProps) {
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
       />
-      <Updates apps={updates} actions={actions} />
+      <Updates icons={icons} apps={updates} actions={actions} />
       {entries !== undefined && shown.length + updates.length === 0 && (
         <NothingFound wanted={wanted} actions={actions} />
       )}
@@ -51,7 +53,7 @@ export function Catalog({ entries, installed, actions }: CatalogProps) {
           <li key={entry.appId}>
             <article class="card appears">
               <div class="row nowrap">
-                <AppIcon appId={entry.appId} name={entry.name} icon={entry.icon} />
+                <LazyIcon icons={icons} entry={entry} />
                 <div class="head-text">
                   <h2 class="name">
                     <button type="button" class="link" onClick={() => actions.show(entry.appId)}>
@@ -73,7 +75,11 @@ export function Catalog({ entries, installed, actions }: CatalogProps) {
   );
 }
 
-function Updates({ apps, actions }: { readonly apps: readonly InstalledApp[]; readonly actions: StoreActions }) {
+function Updates({
+  icons,
+  apps,
+  actions,
+}: Pick<CatalogProps, 'icons' | 'actions'> & { readonly apps: readonly InstalledApp[] }) {
   if (apps.length === 0) return null;
   return (
     <section aria-labelledby="updates-title">
@@ -83,7 +89,7 @@ function Updates({ apps, actions }: { readonly apps: readonly InstalledApp[]; re
       <ul class="plain updates">
         {apps.map((app) => (
           <li key={app.appId} class="card row">
-            <AppIcon appId={app.appId} name={app.name} icon={app.icon} />
+            <LazyIcon icons={icons} entry={app} />
             <div class="head-text">
               <h3 class="name">
                 <button type="button" class="link" onClick={() => actions.show(app.appId)}>

@@ -1,13 +1,14 @@
 // The page of one app in the Store.
 import { type App, type AppDetails, type CatalogEntry, PlatformError } from '@platform/sdk/browser';
 import { useEffect, useRef } from 'preact/hooks';
-import { AppIcon } from '../../shared/app-icon.tsx';
 import { Failure } from '../../shared/failure.tsx';
 import { useLoaded } from '../../shared/use-loaded.ts';
 import { type StoreActions, shortVersion } from './actions.ts';
 import { AppButtons } from './app-buttons.tsx';
 import { Facts } from './facts.tsx';
 import { Gallery } from './gallery.tsx';
+import type { Icons } from './icons.ts';
+import { LazyIcon } from './lazy-icon.tsx';
 import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
 import { SoonBadge } from './soon-badge.tsx';
@@ -16,6 +17,7 @@ import { VisibilityBadge } from './visibility-badge.tsx';
 
 interface DetailProps {
   readonly app: App;
+  readonly icons: Icons;
   readonly appId: string;
   /** As the list has it, to be shown at once; absent for an unlisted app. */
   readonly entry: CatalogEntry | undefined;
@@ -23,7 +25,7 @@ interface DetailProps {
   readonly onBack: () => void;
 }
 
-export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
+export function Detail({ app, icons, appId, entry, actions, onBack }: DetailProps) {
   const loaded = useLoaded(app, () => app.bridge.call('apps.details', { appId }).catch(nullWhereNone));
   const shown = loaded.value ?? entry;
   const heading = useRef<HTMLHeadingElement>(null);
@@ -42,7 +44,7 @@ export function Detail({ app, appId, entry, actions, onBack }: DetailProps) {
       ) : (
         <>
           <div class="detail-head">
-            <AppIcon appId={shown.appId} name={shown.name} icon={shown.icon} large />
+            <LazyIcon icons={icons} entry={shown} large />
             <div class="head-text">
               <h1 ref={heading} tabIndex={-1}>
                 {shown.name}

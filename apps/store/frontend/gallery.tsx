@@ -39,7 +39,7 @@ export function Gallery({ app, detail }: GalleryProps) {
           <li key={path}>
             {isPicture(pictures[index]) ? (
               <button type="button" class="shot" onClick={() => setLarge(index)} aria-label={`${alt(index)}, enlarge`}>
-                <img src={pictures[index]} alt="" />
+                <img src={pictures[index]} alt="" loading="lazy" decoding="async" />
               </button>
             ) : (
               <span class="shot waiting">{pictures[index] === null && 'Not available'}</span>

@@ -8,6 +8,7 @@ import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 import type { StoreActions } from './actions.ts';
 import { Catalog } from './catalog.tsx';
 import { Detail } from './detail.tsx';
+import { Icons } from './icons.ts';
 
 startApp(Store);
 
@@ -15,9 +16,13 @@ const NO_APPS: ReadonlyMap<string, InstalledApp> = new Map();
 
 function Store({ app }: { readonly app: App }) {
   const catalog = useLoaded(app, async () => {
-    const [entries, installed] = await Promise.all([app.apps.catalog(), app.apps.list()]);
+    // Without pictures, which come as they are seen.
+    const listed = (scope: 'catalog' | 'installed') => app.bridge.call('apps.list', { scope, icons: 'path' });
+    const [catalog, apps] = await Promise.all([listed('catalog'), listed('installed')]);
+    const [entries, installed] = [catalog.items as CatalogEntry[], apps.items as InstalledApp[]];
     return { entries, installed: new Map(installed.map((one) => [one.appId, one])) };
   });
+  const [icons] = useState(() => new Icons(app));
   const [chosen, setChosen] = useKept<string>('chosen', '');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState<string>();
@@ -52,11 +57,12 @@ function Store({ app }: { readonly app: App }) {
   return (
     <main>
       {chosen === '' ? (
-        <Catalog entries={entries} installed={[...installed.values()]} actions={actions} />
+        <Catalog icons={icons} entries={entries} installed={[...installed.values()]} actions={actions} />
       ) : (
         <Detail
           key={chosen}
           app={app}
+          icons={icons}
           appId={chosen}
           entry={entries?.find(({ appId }: CatalogEntry) => appId === chosen)}
           actions={actions}

@@ -24,7 +24,12 @@ let done = 0;
 let failures = [];
 
 const viewer = openViewer({
-  read: (photo) => picture(`/photos/${photo.id}?name=${encodeURIComponent(photo.name)}`),
+  read: (photo) => bytesOf(`/photos/${photo.id}?name=${encodeURIComponent(photo.name)}`),
+  keep(bytes, name) {
+    app.saveFile(bytes, name).catch((error) => {
+      message.textContent = error.message;
+    });
+  },
   remove: (photo) => app.backend.json(`/photos/${photo.id}`, { method: 'DELETE' }),
   removed(photo) {
     photos = photos.filter(({ id }) => id !== photo.id);
@@ -145,10 +150,15 @@ async function put(path, body) {
 }
 
 /** An address at which the page can show what the backend sent. */
-async function picture(path) {
+async function bytesOf(path) {
   const answer = await app.backend.fetch(path);
   if (!answer.ok) throw await problemOf(answer);
-  return URL.createObjectURL(await answer.blob());
+  return answer.blob();
+}
+
+/** An address of them that the page can show. */
+async function picture(path) {
+  return URL.createObjectURL(await bytesOf(path));
 }
 
 async function problemOf(answer) {

@@ -21,25 +21,22 @@ function disable(button, isDisabled) {
 }
 
 /**
- * @param read makes an address of a photo that the page can show
+ * @param read gets the bytes of a photo
+ * @param keep saves a file on the person's device
  * @param remove deletes a photo
  * @param removed called after it was deleted
  */
-export function openViewer({ read, remove: erase, removed }) {
+export function openViewer({ read, keep, remove: erase, removed }) {
   let photos = [];
   let shown = null;
-  /** Where the page has the bytes of what is shown. */
+  /** Of what is shown, and where the page has them. */
+  let bytes = null;
   let address = null;
 
   one('previous').addEventListener('click', () => step(-1));
   one('next').addEventListener('click', () => step(1));
   one('close').addEventListener('click', () => dialog.close());
-  save.addEventListener('click', () => {
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = shown.name;
-    link.click();
-  });
+  save.addEventListener('click', () => keep(bytes, shown.name));
   remove.addEventListener('click', () => (remove.dataset.sure ? removeShown() : askToRemove()));
   remove.addEventListener('blur', forget);
   large.addEventListener('error', () => {
@@ -68,12 +65,13 @@ export function openViewer({ read, remove: erase, removed }) {
     large.alt = photo.name;
     trouble.textContent = 'Loading …';
     read(photo).then(
-      (url) => {
+      (blob) => {
         // Another photo may be shown by now.
-        if (shown !== photo) return URL.revokeObjectURL(url);
+        if (shown !== photo) return;
         trouble.textContent = '';
-        address = url;
-        large.src = url;
+        bytes = blob;
+        address = URL.createObjectURL(blob);
+        large.src = address;
         save.disabled = false;
       },
       (error) => {

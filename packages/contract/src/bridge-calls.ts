@@ -35,6 +35,16 @@ export interface BridgeCalls {
    */
   'links.open': { params: { readonly url: string }; result: { readonly opened: boolean }; asks: true };
   /**
+   * Every app in front of a visible page may ask. The shell saves the file on the person's device: at once if they have just pressed
+   * something in the app, and otherwise after a question; `saved` is false when they declined. `name` has 1 to 200 characters in one
+   * line, without slashes.
+   */
+  'downloads.save': {
+    params: { readonly file: Blob; readonly name: string };
+    result: { readonly saved: boolean };
+    asks: true;
+  };
+  /**
    * The title beside the app's name, for every app; or one of the shell's trusted surfaces (`appId` names the app it is about), only
    * for the platform's own Settings in front, and for Notifications its own.
    */

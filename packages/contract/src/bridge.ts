@@ -8,9 +8,10 @@ import type { ErrorCode } from './errors.ts';
 /**
  * What documents of an app may do, in the frame of the shell and by their headers. No windows: links leave through the shell
  * (bridge method `links.open`), which asks. No `allow-modals`: what is typed into a `prompt()` is given to the app, and a dialog
- * opens while the person types into the shell. No `allow-pointer-lock` either.
+ * opens while the person types into the shell. No `allow-downloads`: the shell saves files (`downloads.save`), at a press. No
+ * `allow-pointer-lock` either.
  */
-export const FRAME_SANDBOX = 'allow-scripts allow-same-origin allow-forms allow-downloads';
+export const FRAME_SANDBOX = 'allow-scripts allow-same-origin allow-forms';
 
 export const BRIDGE_VERSION = 1;
 

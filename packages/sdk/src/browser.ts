@@ -13,6 +13,7 @@ import type {
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, type BridgeCallOptions, connectBridge } from './bridge.ts';
 import type { CallOptions } from './call-options.ts';
+import { sendDownloadsToShell } from './downloads.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
 import { reportPlace } from './place.ts';
@@ -130,6 +131,7 @@ export class App {
       const bridge = await connectBridge(window, launch.shell, call);
       const app = new App(launch, bridge);
       sendLinksToShell(window, (url) => app.openLink(url));
+      sendDownloadsToShell(window, (file, name) => app.saveFile(file, name));
       reportPlace(window, bridge);
       return app;
     }
@@ -187,6 +189,20 @@ export class App {
    */
   async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
     return (await this.bridge.call('links.open', { url }, options)).opened;
+  }
+
+  /**
+   * Saves a file on the person's device: at once if they have just pressed something in this app, otherwise the shell asks them.
+   * Presses on links with `download` to files of this app do this automatically; addresses that the page made (`blob:`, `data:`)
+   * save nothing, so hand over the `Blob` here.
+   *
+   * @param name 1 to 200 characters in one line, without slashes
+   * @returns false if the person declined
+   * @throws {PlatformError} `invalid_request` for another name, `not_authorized` while the app is not in front, `rate_limited` after
+   *   three refusals within a minute
+   */
+  async saveFile(file: Blob, name: string, options?: BridgeCallOptions): Promise<boolean> {
+    return (await this.bridge.call('downloads.save', { file, name }, options)).saved;
   }
 
   /**

@@ -21,7 +21,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     upgrade: null,
     former: null,
     publisher: 'ada',
-    icon: `/v1/catalog/${appId}/icon`,
+    icon: `/v1/catalog/${appId}/versions/1.0.0/icon`,
     chrome: 'auto',
     hasFrontend: true,
     hasWorkload: true,
@@ -172,12 +172,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
           size: 1,
         },
         ...{ permissions: [], screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
+        installed: { version: '0.9.0', name, icon: '/icon', sameIcon: true },
         publishedAt: '2026-11-21T10:00:00.000Z',
       };
     },
     storeLink: (appId) => `https://platform.example/#/store/${appId}`,
     screenshotOf: async () => 'data:image/png;base64,AA==',
-    iconOf: async (path) => (path === null ? null : 'data:image/svg+xml;base64,AA=='),
+    iconPath: ({ appId, version }) => `/v1/catalog/${appId}/versions/${version}/icon`,
+    iconOf: async (path) => (path === null ? null : 'data:image/png;base64,AA=='),
     statusOf: async (appId) => {
       did(`ask for the state of ${appId}`);
       if (state.silent.includes(appId)) throw new BridgeRefusal('workload_unavailable', 'Its node does not answer.');
@@ -244,6 +246,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     isPlatformAddress: (_, url) => isPlatformAddress(url, 'https://shell.example', 'https://asker--x.apps.example'),
     reviewLink: async (asker, url) => {
       did(`link? ${asker} ${url}`);
+      return state.approves;
+    },
+    saveFile: async (asker, { file, name }) => {
+      did(`save? ${asker} ${name} ${file.size}`);
       return state.approves;
     },
     reviewInvite: async (asker, name) => {

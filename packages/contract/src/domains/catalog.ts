@@ -50,7 +50,7 @@ export const catalogEntry = z.strictObject({
   categories: z.array(z.string()),
   /** Account name of the publisher; `platform` for the apps that come with it. */
   publisher: z.string(),
-  /** Path on the shell's origin, `null` when the package has none. */
+  /** Path on the shell's origin, of this version; `null` when the package has none. */
   icon: z.string().nullable(),
   hasFrontend: z.boolean(),
   hasWorkload: z.boolean(),
@@ -78,6 +78,16 @@ export const catalogDetail = catalogEntry.extend({
   secretSlots: z.array(declaredSlot),
   /** What anyone on the internet may request of it once it has all it asks for: declared, and `endpoints.public` requested. */
   publicRoutes: z.array(z.string()),
+  /** How the account knows the app, by the version that it has installed; `null` where it has none. */
+  installed: z
+    .strictObject({
+      version,
+      name: z.string(),
+      icon: z.string().nullable(),
+      /** Whether its picture is that of the version shown. */
+      sameIcon: z.boolean(),
+    })
+    .nullable(),
   /** The highest first, of those that were published last; private ones for their publisher alone. */
   versions: z.array(z.strictObject({ version, hash: z.string(), size: z.int(), publishedAt: timestamp })),
 });
@@ -116,9 +126,18 @@ const routes = {
   'catalog.icon': {
     method: 'GET',
     path: '/v1/catalog/:appId/icon',
-    summary: 'Icon of the newest version',
+    summary: 'Icon of the version that the account has installed, otherwise of the newest',
     callers: ['session'],
     params: ofApp,
+    answers: { 200: 'image/*' },
+    rate: 'session',
+  },
+  'catalog.versionIcon': {
+    method: 'GET',
+    path: '/v1/catalog/:appId/versions/:version/icon',
+    summary: 'Icon of a version',
+    callers: ['session'],
+    params: z.strictObject({ appId, version }),
     answers: { 200: 'image/*' },
     rate: 'session',
   },

@@ -39,6 +39,7 @@ export const installedApp = z.strictObject({
   /** The version before the last update, which its owner can go back to. */
   former: version.nullable(),
   publisher: z.string(),
+  /** Of the installed version. */
   icon: z.string().nullable(),
   chrome: z.enum(['auto', 'always', 'never']),
   hasFrontend: z.boolean(),
@@ -242,16 +243,22 @@ declare module '../bridge-calls.ts' {
   interface BridgeCalls {
     /**
      * Grant `apps.catalog.read`; the scope `catalog` needs `apps.install` and has the apps it covers. The scope is `installed` when
-     * absent. Icons are `data:` addresses, because frames may not load from the shell.
+     * absent. Icons are `data:` addresses, because frames may not load from the shell; with `icons: 'path'` they are paths, and
+     * `apps.icon` gives the picture of one.
      */
     'apps.list': {
-      params: { readonly scope?: 'installed' | 'catalog' };
+      params: { readonly scope?: 'installed' | 'catalog'; readonly icons?: 'data' | 'path' };
       result: { readonly items: readonly (InstalledApp | CatalogEntry)[] };
     };
     /** Grant `apps.install` on the app. `version` is the newest when absent. */
     'apps.details': {
       params: { readonly appId: string; readonly version?: string };
       result: AppDetails;
+    };
+    /** Grant `apps.install` on the app. A `data:` address, `null` when there is none or it could not be read. */
+    'apps.icon': {
+      params: { readonly appId: string; readonly version: string };
+      result: { readonly icon: string | null };
     };
     /** Grant `apps.install` on the app. A `data:` address; `number` counts from 1. `null` when it could not be read. */
     'apps.screenshot': {

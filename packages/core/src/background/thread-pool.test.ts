@@ -33,6 +33,13 @@ test('there is no thread before the first job, and none some time after the last
   assert.ok((await pool.run({ kind: 'thread' })) > 0, 'the next job begins another');
 });
 
+test('a thread that works once ends with its job, and the next one has another', async () => {
+  const pool = open({ once: true });
+  const jobs = await Promise.all([1, 2, 3].map(() => pool.run({ kind: 'thread' })));
+  assert.equal(new Set(jobs).size, 3);
+  await until('the last thread to end', () => pool.size === 0);
+});
+
 /** There is no less priority than this. */
 const NICEST = 19;
 

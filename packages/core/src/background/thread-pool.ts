@@ -20,6 +20,8 @@ export interface ThreadPoolOptions {
   readonly threads?: number;
   /** How long a thread without a job is kept. Default: 10 s. */
   readonly idleMilliseconds?: number;
+  /** Whether a thread ends with its first batch, so that nothing of it is left for the next. Default: it goes on. */
+  readonly once?: boolean;
 }
 
 export interface JobOptions {
@@ -131,15 +133,21 @@ export class ThreadPool<Job, Result> {
     const { batch } = thread;
     thread.batch = [];
     clearTimeout(thread.timer);
-    const { idleMilliseconds = IDLE_MILLISECONDS } = this.#options;
-    thread.timer = setTimeout(() => this.#end(thread, new Error(STOPPED)), idleMilliseconds).unref();
-    this.#idle.push(thread);
-    this.#hand();
+    if (this.#options.once === true) this.#end(thread, new Error(STOPPED));
+    else this.#rest(thread);
     for (const [place, { done, failed }] of batch.entries()) {
       const answer = answers[place];
       if (answer !== undefined && 'result' in answer) done(answer.result);
       else failed(new Error(answer?.failure ?? 'the thread left it out'));
     }
+  }
+
+  /** Until its next batch, or until it ends because there is none. */
+  #rest(thread: Thread<Job, Result>): void {
+    const { idleMilliseconds = IDLE_MILLISECONDS } = this.#options;
+    thread.timer = setTimeout(() => this.#end(thread, new Error(STOPPED)), idleMilliseconds).unref();
+    this.#idle.push(thread);
+    this.#hand();
   }
 
   #giveUp(waiting: Waiting<Job, Result>, reason: Error): void {

@@ -11,9 +11,11 @@ import { type CatalogDetail, type CatalogEntry, limits } from '@platform/contrac
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, type TestPackage, testManifest } from '../../../../tests/support/packages.ts';
-import { png } from '../../../../tests/support/pictures.ts';
+import { chunk, png } from '../../../../tests/support/pictures.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
+import { hostilePictures, svg } from '../../test-support/hostile-pictures.ts';
 import { type ArchiveDescription, archiveOf, tarOf } from '../../test-support/vector-archives.ts';
+import { imageSize } from './packages/image-size.ts';
 
 let world: Constellation;
 let owner: TestAccount;
@@ -81,6 +83,7 @@ test('a published version is in the list and the detail, and its files lie under
     categories: ['tools'],
     publisher: 'owner-account',
     icon: null,
+    installed: null,
     visibility: 'public',
     own: true,
     hasFrontend: true,
@@ -377,12 +380,8 @@ test('one account publishes two packages at a time', async () => {
 });
 
 const PNG = png(64, 64);
-const SVG = Buffer.from(
-  '<?xml version="1.0"?><!-- c --><svg xmlns="http://www.w3.org/2000/svg"><script>x</script></svg>',
-);
 for (const [name, bytes, type] of [
   ['icon.png', PNG, 'image/png'],
-  ['icon.svg', SVG, 'image/svg+xml'],
   ['icon.txt', PNG, 'image/png'],
 ] as const) {
   test(`the icon ${name} is served as what it is, and can do nothing but be shown`, async () => {
@@ -391,7 +390,7 @@ for (const [name, bytes, type] of [
     const body = await packageOf(id, { icon: name }, files);
     assert.equal((await publish(owner, id, '1.0.0', body)).status, 201);
     const { icon } = await detailOf(id);
-    assert.equal(icon, `/v1/catalog/${id}/icon`);
+    assert.equal(icon, `/v1/catalog/${id}/versions/1.0.0/icon`);
     const headers = { host: new URL(world.origin).host, cookie: owner.cookie };
     const answer = await rawRequest({ port: world.port, path: icon ?? '', headers });
     assert.deepEqual([answer.status, answer.headers['content-type']], [200, type]);
@@ -406,6 +405,83 @@ for (const [name, bytes, type] of [
     assert.deepEqual([again.status, again.text], [304, '']);
   });
 }
+
+const SHOWN = svg('<script>x</script><rect width="9" height="9"/>');
+
+async function publishedIcon(icon: string | Buffer): Promise<{ readonly id: string; readonly folder: string }> {
+  const id = newAppId();
+  const files = { 'frontend/index.html': 'x', 'frontend/icon.png': icon };
+  const body = await packageOf(id, { icon: 'icon.png' }, files);
+  const answer = await publish(owner, id, '1.0.0', body);
+  assert.equal(answer.status, 201, answer.text);
+  const { hash } = answer.json as { hash: string };
+  return { id, folder: path.join(world.core.context.config.packagesDirectory, hash) };
+}
+
+function iconOf(id: string): Promise<RawAnswer> {
+  const headers = { host: new URL(world.origin).host, cookie: owner.cookie };
+  return rawRequest({ port: world.port, path: `/v1/catalog/${id}/icon`, headers });
+}
+
+test('an icon that is an SVG is drawn when its version is published, and is seen as PNG alone', async () => {
+  const { id, folder } = await publishedIcon(SHOWN);
+  const drawn = fs.readFileSync(path.join(folder, 'icon.png'));
+  assert.deepEqual(imageSize(drawn), { width: 256, height: 256 });
+  const { status, headers } = await iconOf(id);
+  assert.deepEqual([status, headers['content-type']], [200, 'image/png']);
+  assert.equal(headers['content-length'], String(drawn.length));
+});
+
+test('an icon of before is drawn when it is first asked for, once for all, and kept', async () => {
+  const { id, folder } = await publishedIcon(SHOWN);
+  fs.rmSync(path.join(folder, 'icon.png'));
+  const answers = await Promise.all(Array.from({ length: 10 }, () => iconOf(id)));
+  for (const { status, headers } of answers) assert.deepEqual([status, headers['content-type']], [200, 'image/png']);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['frontend', 'icon.png']);
+  const { ino } = fs.statSync(path.join(folder, 'icon.png'));
+  await iconOf(id);
+  assert.equal(fs.statSync(path.join(folder, 'icon.png')).ino, ino);
+});
+
+test('an icon of before that cannot be drawn is not shown, and not tried again and again', async () => {
+  const { id, folder } = await publishedIcon(SHOWN);
+  const [drawn, original] = [path.join(folder, 'icon.png'), path.join(folder, 'frontend/icon.png')];
+  fs.rmSync(drawn);
+  fs.writeFileSync(original, hostilePictures['use that names use'] ?? '');
+  assert.equal((await iconOf(id)).status, 404);
+  fs.writeFileSync(original, SHOWN);
+  assert.equal((await iconOf(id)).status, 404, 'it was tried again');
+  assert.equal(fs.existsSync(drawn), false);
+});
+
+test('a picture of before that is animated is not shown', async () => {
+  const { id, folder } = await publishedIcon(PNG);
+  const announced = chunk('acTL', Buffer.alloc(8));
+  assert.equal((await iconOf(id)).status, 200);
+  fs.writeFileSync(
+    path.join(folder, 'frontend/icon.png'),
+    Buffer.concat([PNG.subarray(0, 33), announced, PNG.subarray(33)]),
+  );
+  assert.equal((await iconOf(id)).status, 404);
+});
+
+test('an icon that cannot be drawn is refused with its reason, and nothing is published', async () => {
+  const faults = {
+    [svg('<text>x</text>')]: /with text/,
+    [svg('<image href="https://example.com/a.png"/>')]: /other files/,
+    [hostilePictures['use that names use'] ?? '']: /more than 64 MiB/,
+  };
+  for (const [icon, fault] of Object.entries(faults)) {
+    const id = newAppId();
+    const body = await packageOf(id, { icon: 'a.svg' }, { 'frontend/index.html': 'x', 'frontend/a.svg': icon });
+    const answer = await publish(owner, id, '1.0.0', body);
+    const { errors } = answer.json as { errors?: { path: string; message: string }[] };
+    assert.deepEqual([answer.status, problemCode(answer), errors?.[0]?.path], [400, 'invalid_request', 'icon']);
+    assert.match(errors?.[0]?.message ?? '', fault);
+    assert.equal((await owner.fetch(`/v1/catalog/${id}`)).status, 404);
+    assert.deepEqual(scratch(), []);
+  }
+});
 
 test('screenshots are served as what they are, of the version that is named, and can do nothing but be shown', async () => {
   const id = newAppId();

@@ -2,6 +2,8 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { packageFiles } from './account-files.ts';
+import { DrawnIcons } from './icons/drawn-icon.ts';
+import { IconDrawer } from './icons/icon-drawer.ts';
 import { CheckPool } from './packages/check-pool.ts';
 import { type CatalogRoute, catalogRoutes } from './routes.ts';
 import { withdrawAbandoned, withdrawingAbandoned } from './versions/abandoned-versions.ts';
@@ -14,10 +16,11 @@ export interface CatalogOptions {
 
 export function catalogDomain(context: CoreContext, { systemPackages }: CatalogOptions): Domain<CatalogRoute> {
   const checks = new CheckPool();
+  const drawer = new IconDrawer();
   const abandoned = withdrawingAbandoned(context);
   return {
-    handlers: catalogRoutes(context, checks.verify),
-    workers: [checks, abandoned],
+    handlers: catalogRoutes(context, { verify: checks.verify, drawer, drawn: new DrawnIcons(context, drawer) }),
+    workers: [checks, drawer, abandoned],
     async starting() {
       await context.lifecycle.packagesShipped(await ensureSystemPackages(context, systemPackages));
     },

@@ -129,6 +129,21 @@ export async function findUsedVersions(
   return row ?? { installed: null, former: null };
 }
 
+/** The version that an account has installed, also of an app that comes with the platform. */
+export async function findInstalledVersion(
+  database: Database,
+  accountKey: string,
+  appId: string,
+): Promise<AppVersion | undefined> {
+  const row = await database
+    .selectFrom('installed_apps')
+    .select('version')
+    .where('account_key', '=', accountKey)
+    .where('app_id', '=', appId)
+    .executeTakeFirst();
+  return row === undefined ? undefined : await findAppVersion(database, appId, row.version);
+}
+
 export interface PublishedVersion {
   readonly version: string;
   readonly hash: string;

@@ -1,18 +1,29 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { askedResources, type CatalogEntry, type DomainRoute, limits, openRoutes } from '@platform/contract';
+import {
+  askedResources,
+  type CatalogDetail,
+  type CatalogEntry,
+  type DomainRoute,
+  limits,
+  openRoutes,
+} from '@platform/contract';
 import { endUpload } from '@platform/http';
+import type { NamedAccount } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 
 import { findOffered, listOffered } from './find-offered.ts';
+import type { DrawnIcons } from './icons/drawn-icon.ts';
+import type { IconDrawer } from './icons/icon-drawer.ts';
+import { haveSameIcon } from './icons/same-icon.ts';
 import { hiddenFrom } from './master-apps.ts';
 import type { VerifyPackage } from './packages/verify-package.ts';
-import { type AppVersion, listNewestVersions } from './queries.ts';
+import { type AppVersion, findInstalledVersion, listNewestVersions } from './queries.ts';
 import { declaredSlots } from './secret-slots.ts';
-import { servePicture } from './serve-picture.ts';
+import { serveIcon, servePicture } from './serve-picture.ts';
 import { requirePublisher } from './versions/may-publish.ts';
 import { compareVersions } from './versions/newest-version.ts';
 import { publishPackage } from './versions/publish-package.ts';
@@ -23,8 +34,15 @@ const LIST = 'catalog';
 
 export type CatalogRoute = DomainRoute<'catalog'>;
 
-/** @param verify checks the packages that are published here */
-export function catalogRoutes(context: CoreContext, verify: VerifyPackage): HandlersOf<CatalogRoute> {
+export interface CatalogParts {
+  /** Checks the packages that are published here. */
+  readonly verify: VerifyPackage;
+  /** Draws their icons. */
+  readonly drawer: IconDrawer;
+  readonly drawn: DrawnIcons;
+}
+
+export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: CatalogParts): HandlersOf<CatalogRoute> {
   const { database, cursors } = context;
   const slots = new PublishSlots();
   return {
@@ -55,14 +73,23 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
           size: Number(app.size),
           secretSlots: declaredSlots(app.manifest),
           publicRoutes: openRoutes(publicEndpoints, resourcesOf(permissions, 'endpoints.public')),
+          installed: await installedOf(context, accountOf(caller), app),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
       };
     },
 
     'catalog.icon': async ({ caller, params: { appId }, request, reply }) => {
-      const { packageHash, manifest } = (await findOffered(context, accountOf(caller), appId)).release;
-      await servePicture(context, { packageHash, name: manifest.icon }, request, reply);
+      const { packageHash, manifest } =
+        (await findInstalledVersion(database, caller.accountKey, appId)) ??
+        (await findOffered(context, accountOf(caller), appId)).release;
+      await serveIcon(context, drawn, { packageHash, name: manifest.icon }, request, reply);
+      return { streamed: true };
+    },
+
+    'catalog.versionIcon': async ({ caller, params: { appId, version }, request, reply }) => {
+      const { packageHash, manifest } = (await findOffered(context, accountOf(caller), appId, version)).release;
+      await serveIcon(context, drawn, { packageHash, name: manifest.icon }, request, reply);
       return { streamed: true };
     },
 
@@ -92,7 +119,7 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
           size: lengthOf(request),
           stillAllowed: mayPublish,
         };
-        return publishPackage({ ...context, verify }, { appId, version, ...upload });
+        return publishPackage({ ...context, verify, drawer }, { appId, version, ...upload });
       });
       return { status: 201, body };
     },
@@ -106,6 +133,19 @@ export function catalogRoutes(context: CoreContext, verify: VerifyPackage): Hand
 
 function accountOf({ accountKey, accountName }: { readonly accountKey: string; readonly accountName: string }) {
   return { key: accountKey, name: accountName };
+}
+
+/** How the version that this account has installed differs in what people know an app by. */
+async function installedOf(
+  context: CoreContext,
+  viewer: NamedAccount,
+  shown: AppVersion,
+): Promise<CatalogDetail['installed']> {
+  const present = await findInstalledVersion(context.database, viewer.key, shown.appId);
+  if (present === undefined) return null;
+  const { version, manifest } = present;
+  const sameIcon = await haveSameIcon(context, present, shown);
+  return { version, name: manifest.name, icon: iconPath(shown.appId, version, manifest), sameIcon };
 }
 
 function uploadOf(request: IncomingMessage, response: ServerResponse): HeldUpload {
@@ -134,7 +174,7 @@ function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
     version,
     categories: manifest.categories ?? [],
     publisher,
-    icon: iconPath(appId, manifest),
+    icon: iconPath(appId, version, manifest),
     hasFrontend: manifest.frontend !== undefined,
     hasWorkload: manifest.workload !== undefined,
     resources: manifest.workload === undefined ? null : askedResources(manifest.workload),
@@ -146,10 +186,18 @@ function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
 }
 
 function screenshotPath({ appId, version }: AppVersion, index: number): string {
-  return `/v1/catalog/${appId}/versions/${encodeURIComponent(version)}/screenshots/${index + 1}`;
+  return `${versionPath(appId, version)}/screenshots/${index + 1}`;
 }
 
-/** Path of an app's icon on the shell's origin, `null` without one. */
-export function iconPath(appId: string, { icon }: Pick<AppVersion['manifest'], 'icon'>): string | null {
-  return icon === undefined ? null : `/v1/catalog/${appId}/icon`;
+/** Path of a version's icon on the shell's origin, `null` without one. */
+export function iconPath(
+  appId: string,
+  version: string,
+  { icon }: Pick<AppVersion['manifest'], 'icon'>,
+): string | null {
+  return icon === undefined ? null : `${versionPath(appId, version)}/icon`;
+}
+
+function versionPath(appId: string, version: string): string {
+  return `/v1/catalog/${appId}/versions/${encodeURIComponent(version)}`;
 }

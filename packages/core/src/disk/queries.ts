@@ -113,7 +113,7 @@ export interface UseByApp {
 /** The apps that these accounts have installed, published, or keep a volume of. */
 export async function selectUseByApp(db: Executor, accountKeys: readonly string[]): Promise<UseByApp[]> {
   const { rows } = await sql<UseByApp>`
-    SELECT account AS "accountKey", app AS "appId", max(name) AS name, bool_or(installed) AS installed,
+    SELECT account AS "accountKey", app AS "appId", coalesce(max(name) FILTER (WHERE installed), max(name)) AS name, bool_or(installed) AS installed,
            sum(volume)::float8 * 1048576 AS "volumeBytes", sum(package)::float8 AS "packageBytes"
       FROM (SELECT i.account_key AS account, i.app_id AS app, coalesce(v.manifest ->> 'name', i.app_id) AS name,
                    i.removed_at IS NULL AS installed, ${volumeMiB} AS volume, 0 AS package

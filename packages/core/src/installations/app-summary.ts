@@ -4,9 +4,9 @@ import * as semver from 'semver';
 import { iconPath } from '../catalog/face.ts';
 import type { InstalledRow, SummaryRow } from './prepared-queries.ts';
 
-/** Path on the shell's origin. */
-export function iconOf({ app_id, icon }: SummaryRow): string | null {
-  return icon === null ? null : iconPath(app_id, { icon });
+/** Path on the shell's origin, of this very version: another one may look like another app. */
+export function iconOf({ app_id, version, icon }: SummaryRow): string | null {
+  return icon === null ? null : iconPath(app_id, version, { icon });
 }
 
 export function installedApp(row: InstalledRow): InstalledApp {

@@ -30,6 +30,7 @@ export const shellRoutes = {
   'catalog.list': 'GET /v1/catalog',
   'catalog.read': 'GET /v1/catalog/:appId',
   'catalog.icon': 'GET /v1/catalog/:appId/icon',
+  'catalog.versionIcon': 'GET /v1/catalog/:appId/versions/:version/icon',
   'catalog.screenshot': 'GET /v1/catalog/:appId/versions/:version/screenshots/:number',
   'catalog.publish': 'PUT /v1/catalog/:appId/versions/:version',
   'catalog.withdraw': 'DELETE /v1/catalog/:appId/versions/:version',

@@ -29,7 +29,9 @@ export function AppPicture({ appId, name, path, size = 'middle' }: AppPicturePro
   }, [path, revision]);
   if (picture === undefined) return <span class={`picture ${size}`} aria-hidden="true" />;
   if (picture !== null) {
-    return <img class={`picture ${size}`} src={picture} alt="" onError={() => setPicture(null)} />;
+    // The style sheet gives it its size, before it is there too.
+    const failed = () => setPicture(null);
+    return <img class={`picture ${size}`} src={picture} alt="" loading="lazy" decoding="async" onError={failed} />;
   }
   return (
     <span class={`picture letter ${size}`} style={{ '--hue': hueOf(appId) }} aria-hidden="true">

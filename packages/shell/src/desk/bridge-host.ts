@@ -20,6 +20,7 @@ import {
   startFrames,
 } from '../apps/frames/open-apps.ts';
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
+import { followPresses, saveForApp } from './downloads/save-for-app.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
 import { markRead } from './notifications/inbox.ts';
@@ -58,6 +59,7 @@ const shellSide: ShellSide = {
   storeLink: (appId) => `${location.origin}/${storeAddress(appId)}`,
   screenshotOf: ({ appId, version, number }) =>
     screenshotForApps(addressOfCall('catalog.screenshot', { params: { appId, version, number: String(number) } })),
+  iconPath: (params) => addressOfCall('catalog.versionIcon', { params }),
   iconOf: async (path) => (path === null ? null : iconAsData(path)),
   statusOf: (appId) => call('apps.status', { params: { appId } }),
   startBackend: (appId) => call('apps.start', { params: { appId }, body: {} }),
@@ -86,6 +88,7 @@ const shellSide: ShellSide = {
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
+  saveFile: (asker, { file, name }) => saveForApp(askerOf(asker), file, name),
   reviewPause: (asker) => askToPause(askerOf(asker)),
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),
@@ -116,4 +119,5 @@ export function startBridge(): void {
       }),
   });
   followTheme();
+  followPresses();
 }

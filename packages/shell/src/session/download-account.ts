@@ -2,9 +2,7 @@
 import { send } from '../api/client.ts';
 import { shellRoutes } from '../api/routes.ts';
 import { confirmWithPasskey } from './confirm.ts';
-
-/** The browser has read the file by then. */
-const KEPT_MS = 60_000;
+import { saveFile } from './save-file.ts';
 
 /**
  * @param onBytes how much has arrived so far
@@ -21,7 +19,7 @@ export async function downloadAccount(onBytes: (bytes: number) => void, signal: 
   });
   const [, name = 'account.tar.gz'] =
     /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
-  save(await new Response(response.body?.pipeThrough(counting(onBytes))).blob(), name);
+  saveFile(await new Response(response.body?.pipeThrough(counting(onBytes))).blob(), name);
 }
 
 function counting(onBytes: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> {
@@ -33,12 +31,4 @@ function counting(onBytes: (bytes: number) => void): TransformStream<Uint8Array,
       controller.enqueue(chunk);
     },
   });
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }

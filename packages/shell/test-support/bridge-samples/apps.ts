@@ -1,7 +1,8 @@
 import type { SamplesOf } from '../samples-of.ts';
 
 export const samples: SamplesOf<'apps'> = {
-  'apps.list': [{}, { scope: 'installed' }, { scope: 'catalog' }],
+  'apps.list': [{}, { scope: 'installed' }, { scope: 'catalog', icons: 'path' }],
+  'apps.icon': [{ appId: 'chess', version: '1.0.0' }],
   'apps.details': [{ appId: 'chess', version: '1.0.0' }],
   'apps.screenshot': [{ appId: 'chess', version: '1.0.0', number: 1 }],
   'apps.withdraw': [{ appId: 'chess', version: '1.0.0' }],

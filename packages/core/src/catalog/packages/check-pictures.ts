@@ -1,11 +1,11 @@
 // The pictures that a manifest names: images by their content, whatever their names say, and no larger than a browser
 // shows without effort.
-import { open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { limits, type Manifest, sizeText } from '@platform/contract';
+import { faultOfParts } from './image-parts.ts';
 import { imageSize } from './image-size.ts';
 import { imageType } from './image-type.ts';
-import { isCheapSvg } from './svg-cost.ts';
+import { readUpTo } from './read-bytes.ts';
 
 export interface PictureFault {
   /** Of the manifest. */
@@ -36,10 +36,8 @@ async function faultOfIcon(file: string): Promise<string | null> {
   const type = imageType(bytes);
   if (type === null) return 'is not a PNG, JPEG, WebP or SVG image';
   if (bytes.length > iconSize.value) return `is larger than ${sizeText(iconSize.value)}. Make it smaller`;
-  if (type !== 'image/svg+xml') return faultOfEdges(bytes, iconEdge.value);
-  return !isCheapSvg(bytes.toString('utf8'))
-    ? 'is an SVG that browsers take too long to draw, or that contains pictures, pages, animation or styles of web pages. Save it as a plain SVG or as PNG'
-    : null;
+  // Whether an SVG can be drawn is seen when it is (icons/draw-svg.ts).
+  return type === 'image/svg+xml' ? null : faultOfPixels(bytes, iconEdge.value);
 }
 
 async function faultOfScreenshot(file: string): Promise<string | null> {
@@ -47,26 +45,15 @@ async function faultOfScreenshot(file: string): Promise<string | null> {
   const bytes = await readUpTo(file, screenshotSize.value + 1);
   if (bytes.length > screenshotSize.value)
     return `is larger than ${sizeText(screenshotSize.value)}. Save it as JPEG or WebP, or make it smaller`;
-  return faultOfEdges(bytes, screenshotEdge.value);
+  return faultOfPixels(bytes, screenshotEdge.value);
 }
 
-function faultOfEdges(bytes: Buffer, most: number): string | null {
+function faultOfPixels(bytes: Buffer, most: number): string | null {
   const size = imageSize(bytes);
   if (size === null) return 'is not a PNG, JPEG or WebP image';
   const { width, height } = size;
   const written = most.toLocaleString('en');
   return Math.max(width, height) > most
     ? `is ${width} × ${height} pixels. At most ${written} × ${written} are allowed`
-    : null;
-}
-
-async function readUpTo(file: string, most: number): Promise<Buffer> {
-  const handle = await open(file, 'r');
-  try {
-    const bytes = Buffer.alloc(Math.min(most, (await handle.stat()).size));
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-    return bytes.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+    : faultOfParts(bytes);
 }

@@ -208,6 +208,6 @@ function checkManifest(manifest: Manifest, contents: Contents, expected: Expecte
   return executable?.ok ? executable.processor : undefined;
 }
 
-function misfit(errors: readonly { readonly path: string; readonly message: string }[]): RefusalError {
+export function misfit(errors: readonly { readonly path: string; readonly message: string }[]): RefusalError {
   return packageFault('manifest.json does not fit the package.', errors);
 }

@@ -5,16 +5,20 @@ import type { Readable } from 'node:stream';
 import { limits, type Manifest, refuse } from '@platform/contract';
 import { guardUpload } from '../../blobs/guard-upload.ts';
 import { hasNoRoom } from '../../blobs/scratch.ts';
+import { syncFolder } from '../../blobs/sync-folder.ts';
 import type { CoreConfig } from '../../config/config.ts';
 import { isDiskFull } from '../../config/disk-space.ts';
 import { systemCode } from '../../config/start-error.ts';
 import type { CoreContext } from '../../context.ts';
 import type { Executor } from '../../database/schema.ts';
 import { diskLeft, diskQuota, requireAccountDisk } from '../../disk/face.ts';
+import { drawIcon } from '../icons/drawn-icon.ts';
+import { IconDrawer } from '../icons/icon-drawer.ts';
 import { packageBlobs } from '../package-file.ts';
 import { packageFault } from '../packages/package-fault.ts';
 import {
   type ExpectedPackage,
+  misfit,
   type PackageScratch,
   type VerifiedPackage,
   type VerifyPackage,
@@ -37,6 +41,8 @@ export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock'> & 
   readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
   /** Default: in this thread, as where no requests wait for it. */
   readonly verify?: VerifyPackage;
+  /** Default: one of its own. */
+  readonly drawer?: IconDrawer;
 };
 
 /** A version that is in the catalog. `hash` is the SHA-256 of the package, hexadecimal; `size` its bytes as uploaded. */
@@ -146,11 +152,12 @@ interface Upload {
 }
 
 async function receive(
-  { verify = verifyPackage }: PublishContext,
+  { verify = verifyPackage, drawer = new IconDrawer() }: PublishContext,
   { source, scratch, expected }: Upload,
 ): Promise<VerifiedPackage> {
   try {
-    return await verify(source, scratch, expected);
+    const verified = await verify(source, scratch, expected);
+    return await withIconDrawn(drawer, scratch, verified);
   } catch (error) {
     if (hasNoRoom(error)) throw diskFull();
     const code = systemCode(error);
@@ -158,6 +165,20 @@ async function receive(
       throw packageFault('The upload ended before the package was complete.');
     throw error;
   }
+}
+
+/** What is drawn is unpacked too. */
+async function withIconDrawn(
+  drawer: IconDrawer,
+  { unpacked: folder }: PackageScratch,
+  verified: VerifiedPackage,
+): Promise<VerifiedPackage> {
+  const { icon } = verified.manifest;
+  if (icon === undefined) return verified;
+  const drawn = await drawIcon(drawer, folder, icon);
+  if ('fault' in drawn) throw misfit([{ path: 'icon', message: drawn.fault }]);
+  await syncFolder(folder);
+  return { ...verified, unpacked: verified.unpacked + drawn.bytes };
 }
 
 async function commit(

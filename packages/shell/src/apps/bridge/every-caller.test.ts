@@ -23,12 +23,14 @@ const openToAll: readonly string[] = [
   'place.set {"place":"/notes/1?page=2#end"}',
   'chrome.set {"title":"Chapter 2"}',
   'links.open {"url":"https://example.org/page"}',
+  'downloads.save {"file":{},"name":"list.csv"}',
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,
+  'downloads.save': true,
   'links.open': true,
   'runtime.pause': true,
   'system.changeAccount': true,

@@ -182,7 +182,13 @@ test('lists hold only what the grant covers, with pictures a frame can show', as
   const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };
   assert.deepEqual(
     answer.items.map(({ appId, icon }) => [appId, icon]),
-    [['notes', 'data:image/svg+xml;base64,AA==']],
+    [['notes', 'data:image/png;base64,AA==']],
+  );
+  const params = { scope: 'catalog', icons: 'path' };
+  const { items } = (await call(state, 'apps.list', params)) as { items: readonly InstalledApp[] };
+  assert.deepEqual(
+    items.map(({ icon }) => icon),
+    ['/v1/catalog/notes/versions/1.0.0/icon'],
   );
 });
 

@@ -4,6 +4,7 @@ import type { Method } from './method.ts';
 import { appMethods } from './methods/apps.ts';
 import { chromeMethods } from './methods/chrome.ts';
 import { contextMethods } from './methods/context.ts';
+import { downloadMethods } from './methods/downloads.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
@@ -22,5 +23,6 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...systemMethods,
   ...searchMethods,
   ...linkMethods,
+  ...downloadMethods,
   ...chromeMethods,
 };

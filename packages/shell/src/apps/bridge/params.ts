@@ -42,6 +42,12 @@ export function text(pattern: RegExp, meaning: string): Reader<string> {
   };
 }
 
+/** A file: a handle, of which the shell reads nothing but its size. */
+export const blob: Reader<Blob> = (value, name) => {
+  if (!(value instanceof Blob)) throw invalid(`\`${name}\` must be a Blob.`);
+  return value;
+};
+
 export function oneOf<const Values extends readonly string[]>(values: Values): Reader<Values[number]> {
   return (value, name) => {
     const found = values.find((candidate) => candidate === value);
@@ -98,6 +104,11 @@ export const accountNameText = text(/^(?=.{3,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/,
 export const cursorText = text(/^[\w\-.~=]{1,512}$/, 'a cursor');
 /** One line a person reads: no control characters, no bidirectional overrides that could fake the shell's own words. */
 export const titleText = text(new RegExp(`^[^${HARMFUL}]{0,60}$`, 'u'), 'one line of at most 60 characters');
+/** As it is shown is as it is saved: browsers would replace slashes. */
+export const fileNameText = text(
+  new RegExp(`^(?=.*[^\\s.])[^${HARMFUL}/\\\\]{1,200}$`, 'u'),
+  'a file name of 1 to 200 characters in one line, without slashes',
+);
 /** The search box shows it beside the shell's own words. */
 export const queryText = text(new RegExp(`^(?=.*\\S)[^${HARMFUL}]{1,200}$`, 'u'), 'a search of 1 to 200 characters');
 /** As browsers write it: host in punycode, everything beyond ASCII percent-encoded, so that what is shown is what opens. */

@@ -15,6 +15,8 @@ const refused: readonly (readonly [string, unknown, string])[] = [
   ['a date', new Date(0), 'invalid_request'],
   ['a buffer', new ArrayBuffer(8), 'invalid_request'],
   ['a buffer deep inside', { list: [{ bytes: new Uint8Array(4) }] }, 'invalid_request'],
+  ['a file alone', new Blob(['x']), 'invalid_request'],
+  ['a file deep inside', { list: [new Blob(['x'])] }, 'invalid_request'],
   ['not a number', { n: Number.NaN }, 'invalid_request'],
   ['an infinite number', Number.POSITIVE_INFINITY, 'invalid_request'],
   ['a big integer', 1n, 'invalid_request'],
@@ -34,6 +36,7 @@ for (const [name, value, code] of refused) {
 test('JSON data up to every limit passes', () => {
   requirePlainData(undefined);
   requirePlainData(null);
+  requirePlainData({ file: new Blob(['x'.repeat(MESSAGE_LIMITS.characters + 1)]) });
   requirePlainData(nested(MESSAGE_LIMITS.depth));
   requirePlainData('x'.repeat(MESSAGE_LIMITS.characters));
   requirePlainData(Array.from({ length: MESSAGE_LIMITS.nodes - 1 }, () => true));

@@ -1,5 +1,6 @@
 // What an app may send over the bridge: plain JSON data of bounded size. Structured clone lets maps, cycles, buffers
-// and megabytes through; all of that is refused here, before any method looks at it.
+// and megabytes through; all of that is refused here, before any method looks at it. A file may be a parameter itself: it is a
+// handle, whatever its size.
 import { BridgeRefusal } from './refusal.ts';
 
 /** The largest call is `state.set` with its 64 KiB. */
@@ -41,5 +42,6 @@ function walk(value: unknown, depth: number, budget: { nodes: number; characters
     }
     return;
   }
+  if (depth === 1 && value instanceof Blob) return;
   throw new BridgeRefusal('invalid_request', 'The bridge carries plain JSON data only.');
 }

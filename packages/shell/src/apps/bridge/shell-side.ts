@@ -56,6 +56,9 @@ export interface ShellSide {
     readonly version: string;
     readonly number: number;
   }): Promise<string | null>;
+  iconPath(which: { readonly appId: string; readonly version: string }): string;
+  /** At once after a press in the app's frame, otherwise after a question. @returns whether it was saved */
+  saveFile(asker: string, which: { readonly file: Blob; readonly name: string }): Promise<boolean>;
   /** The picture itself as a `data:` address: frames may not load from the shell's origin. */
   iconOf(path: string | null): Promise<string | null>;
   statusOf(appId: string): Promise<WorkloadStatus>;

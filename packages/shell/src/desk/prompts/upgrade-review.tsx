@@ -19,6 +19,7 @@ import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
 import { grantsOf, joinGrants, proposedChoice } from './narrowing.ts';
+import { NewLook } from './new-look.tsx';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
@@ -69,6 +70,9 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
   const choice = useSignal(proposedChoice(added));
   const acceptResources = useSignal(larger);
   const back = isOlder(version, from);
+  // Until it has another name, it is known by the one it has.
+  const name = detail.installed?.name ?? detail.name;
+  const picture = detail.installed === null ? detail.icon : detail.installed.icon;
   const [to, present] = [shortVersion(version), shortVersion(from)];
   const working = useSignal(false);
   const failure = useSignal<string | null>(null);
@@ -87,9 +91,9 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
     <>
       <AskerLine asker={asked.asker} wants={`wants to ${back ? 'go back to an older version of' : 'update'} an app:`} />
       <div class="prompt-app">
-        <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
+        <AppPicture appId={detail.appId} name={name} path={picture} size="large" />
         <div>
-          <h2 id="prompt-title">{back ? `Go back to ${detail.name} ${to}?` : `Update ${detail.name}?`}</h2>
+          <h2 id="prompt-title">{back ? `Go back to ${name} ${to}?` : `Update ${name}?`}</h2>
           <Publisher name={detail.publisher} />
           <p class="quiet-text">
             From <code>{present}</code> to <code>{to}</code>
@@ -98,14 +102,15 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
       </div>
       {back && (
         <Note tone="warning">
-          {to} may not be able to read data that {present} wrote. {detail.name} keeps its data as it is.
+          {to} may not be able to read data that {present} wrote. {name} keeps its data as it is.
         </Note>
       )}
+      <NewLook detail={detail} />
       {(added.length > 0 || larger || slots.length > 0 || (!back && detail.changes !== null)) && (
         <div class="prompt-scroll">
           {added.length > 0 && (
             <>
-              <h3>New: {detail.name} also wants to</h3>
+              <h3>New: {name} also wants to</h3>
               <PermissionList
                 requested={added}
                 choice={choice.value}
@@ -120,9 +125,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
               {slots.map((slot) => (
                 <div key={slot.name} class="slot-review">
                   <SlotPlace slot={slot} />
-                  <p>
-                    {secretLine(bindings.find((binding) => binding.slot === slot.name)?.secret ?? null, detail.name)}
-                  </p>
+                  <p>{secretLine(bindings.find((binding) => binding.slot === slot.name)?.secret ?? null, name)}</p>
                 </div>
               ))}
             </>
@@ -142,7 +145,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
                   Allow this
                   <span class="permission-more">
                     {granted === null
-                      ? `Otherwise the backend stays off, and ${detail.name} ${detail.hasFrontend ? 'runs without it' : 'does nothing'}.`
+                      ? `Otherwise the backend stays off, and ${name} ${detail.hasFrontend ? 'runs without it' : 'does nothing'}.`
                       : 'Otherwise it runs with what it has now, which may be too little for it.'}
                   </span>
                 </span>

@@ -8,12 +8,13 @@ import { onlyStatus } from '../statuses.ts';
 
 export const appMethods: MethodsOf<'apps'> = {
   'apps.list': {
-    params: { scope: optional(oneOf(['installed', 'catalog'])) },
+    params: { scope: optional(oneOf(['installed', 'catalog'])), icons: optional(oneOf(['data', 'path'])) },
     grant: ({ scope }) => (scope === 'catalog' ? 'apps.install' : 'apps.catalog.read'),
     target: 'any',
     run: async ({ shell, params, resources }) => {
       const all = params.scope === 'catalog' ? await shell.catalog() : await shell.installedApps();
       const items = all.filter(({ appId }) => coveredBy(resources, appId));
+      if (params.icons === 'path') return { items };
       const icons = await Promise.all(items.map(({ icon }) => shell.iconOf(icon)));
       return { items: items.map((item, index) => ({ ...item, icon: icons[index] ?? null })) };
     },
@@ -24,8 +25,23 @@ export const appMethods: MethodsOf<'apps'> = {
     target: ({ appId }) => appId,
     run: async ({ shell, params }) => {
       const detail = await shell.details(params.appId, params.version ?? null);
-      return { ...detail, icon: await shell.iconOf(detail.icon), link: shell.storeLink(params.appId) };
+      const { installed } = detail;
+      const [icon, present] = await Promise.all(
+        [detail.icon, installed?.icon ?? null].map((path) => shell.iconOf(path)),
+      );
+      return {
+        ...detail,
+        icon: icon ?? null,
+        installed: installed === null ? null : { ...installed, icon: present ?? null },
+        link: shell.storeLink(params.appId),
+      };
     },
+  },
+  'apps.icon': {
+    params: { appId: appIdText, version: versionText },
+    grant: 'apps.install',
+    target: ({ appId }) => appId,
+    run: async ({ shell, params }) => ({ icon: await shell.iconOf(shell.iconPath(params)) }),
   },
   'apps.screenshot': {
     params: { appId: appIdText, version: versionText, number: wholeNumber(1, 9) },

@@ -1,0 +1,12 @@
+// Hands a file to the browser as a download.
+
+/** The browser has read the file by then. */
+const KEPT_MS = 60_000;
+
+export function saveFile(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+}

@@ -505,6 +505,7 @@ test('screenshots are served as what they are, of the version that is named, and
     assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'image/png']);
     assert.equal(answer.headers['x-content-type-options'], 'nosniff');
     assert.equal(answer.headers['cross-origin-resource-policy'], 'same-origin');
+    assert.match(String(answer.headers['content-disposition']), /^attachment; filename="picture\.[a-z]+"$/);
     assert.match(String(answer.headers['content-security-policy']), /default-src 'none';.*sandbox/);
     etags.add(String(answer.headers.etag));
   }

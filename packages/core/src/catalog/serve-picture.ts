@@ -86,6 +86,8 @@ async function stream(file: FileHandle, identity: string, request: FastifyReques
   response.setHeader('x-content-type-options', 'nosniff');
   response.setHeader('content-security-policy', "default-src 'none'; sandbox");
   response.setHeader('cross-origin-resource-policy', 'same-origin');
+  // Opened by its address it is saved: nothing of a publisher is a page of the shell's host.
+  response.setHeader('content-disposition', `attachment; filename="picture.${type.slice('image/'.length)}"`);
   if (request.headers['if-none-match'] === etag) {
     response.writeHead(304).end();
     return;

@@ -21,6 +21,8 @@ export interface TestDisk {
   freeMiB(): number;
   /** Another program, which knows of no reserve. @param untilMiB what it leaves free */
   fill(untilMiB: number): void;
+  /** What is reserved for root too, by a program that runs as root. @returns what gives that back */
+  fillReserve(): () => void;
   /** The other program gives everything back. */
   giveBack(): void;
 }
@@ -39,24 +41,34 @@ export function testDisk(folder: string): TestDisk {
       // At once, as far as nobody is faster; the rest is written.
       for (let size = freeMiB() - untilMiB; size >= 1; size = Math.min(size / 2, freeMiB() - untilMiB))
         spawnSync('fallocate', ['-l', String(Math.floor(size * MiB)), file(files++)]);
-      const descriptor = openSync(file(files++), 'w');
-      try {
-        for (let piece = MiB; piece >= 4_096 && freeMiB() > untilMiB; ) {
-          try {
-            writeSync(descriptor, Buffer.alloc(piece, 1));
-          } catch (error) {
-            assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-            piece /= 2;
-          }
-        }
-      } finally {
-        closeSync(descriptor);
-      }
+      writeOut(file(files++), () => freeMiB() > untilMiB);
+    },
+    fillReserve() {
+      const reserve = path.join(folder, 'of-a-program-of-root');
+      writeOut(reserve, () => true);
+      return () => rmSync(reserve);
     },
     giveBack() {
       for (; files > 0; files -= 1) rmSync(file(files - 1), { force: true });
     },
   };
+}
+
+/** Writes until the disk takes not even a page more. */
+function writeOut(file: string, isWanted: () => boolean): void {
+  const descriptor = openSync(file, 'w');
+  try {
+    for (let piece = MiB; piece >= 4_096 && isWanted(); ) {
+      try {
+        writeSync(descriptor, Buffer.alloc(piece, 1));
+      } catch (error) {
+        assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+        piece /= 2;
+      }
+    }
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** People who register until `over`, one after the other. */

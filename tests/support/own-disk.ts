@@ -1,5 +1,5 @@
-// Runs a test file again on a small disk of its own: an ext4 file system in a file, mounted in a mount namespace that
-// ends with it. Nothing outside can be filled. Needs root.
+// Runs a test file again on a small disk of its own: an ext4 file system in a file, as it is made by default, mounted in a mount
+// namespace that ends with it. Nothing outside can be filled. Needs root.
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ export function onOwnDisk(url: string, options: OwnDiskOptions, declare: (folder
 
 const INSIDE = `
   mount --make-rprivate /
-  mkfs.ext4 -q -F -m 0 "$1"
+  mkfs.ext4 -q -F "$1"
   mount -o loop "$1" "$2"
   chmod "$3" "$2"
   shift 3

@@ -18,10 +18,18 @@ function ballastFile(dataFolder: string): string {
 
 /** Gives the ballast up when the disk is too full for a start. @returns whether it did */
 export function dropBallast(dataFolder: string): boolean {
-  const { bavail, bsize } = fs.statfsSync(dataFolder);
-  if (bavail * bsize >= START_BYTES || !fs.existsSync(ballastFile(dataFolder))) return false;
+  if (hasRoomToStart(dataFolder) || !fs.existsSync(ballastFile(dataFolder))) return false;
   fs.rmSync(ballastFile(dataFolder));
   return true;
+}
+
+/**
+ * Whether users other than root can write what a start needs. Without, also after the ballast was given up, root has filled what
+ * the file system reserves for it.
+ */
+export function hasRoomToStart(dataFolder: string): boolean {
+  const { bavail, bsize } = fs.statfsSync(dataFolder);
+  return bavail * bsize >= START_BYTES;
 }
 
 /**

@@ -8,7 +8,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { dropBallast } from '../config/ballast.ts';
+import { dropBallast, hasRoomToStart } from '../config/ballast.ts';
 import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
 import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
 import { type ClusterPaths, clusterPaths, databaseName, ensureCluster, lastLines } from './embedded/cluster.ts';
@@ -24,6 +24,7 @@ import {
   type ServerUser,
   takeOver,
   type UserMachine,
+  usingReserve,
 } from './embedded/server-user.ts';
 import { type Settings, settingArguments } from './embedded/settings.ts';
 import { withConnection } from './with-connection.ts';
@@ -76,6 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { log, settings = {}, random = randomBytes } = options;
   const dataDir = fs.realpathSync(options.dataDir);
   if (dropBallast(dataDir)) log('The disk is full. PostgreSQL starts in space reserved for this. Free some space.');
+  const takesReserve = !hasRoomToStart(dataDir);
   const paths = clusterPaths(path.join(dataDir, 'postgres'));
   const user = chooseServerUser(paths.data, options.users);
   ensureFolder(paths.folder, user === undefined ? 0o700 : 0o710);
@@ -96,7 +98,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const password = await ensureCluster({ paths, binaries, user, durable, random });
   const executable = path.join(binaries.folder, 'bin', 'postgres');
   const run = () =>
-    runServer({ paths, executable, socketFolder, settings, user, log, timeoutMs: options.startTimeoutMs });
+    runServer({
+      ...{ paths, executable, socketFolder, settings, user, takesReserve, log },
+      timeoutMs: options.startTimeoutMs,
+    });
   const server = await run().catch(async (error: unknown) => {
     if (!(error instanceof LockTaken)) throw error;
     await clearLeftovers(paths.data, log);
@@ -119,6 +124,8 @@ interface ServerRun {
   readonly socketFolder: string;
   readonly settings: Settings;
   readonly user: ServerUser | undefined;
+  /** No other space is left. */
+  readonly takesReserve: boolean;
   readonly log: (message: string) => void;
   readonly timeoutMs: number | undefined;
 }
@@ -128,7 +135,7 @@ async function runServer(run: ServerRun): Promise<Pick<EmbeddedPostgres, 'pid' |
   const { paths, log, timeoutMs = 120_000 } = run;
   const logStart = openLog(paths.log);
   const args = ['-D', paths.data, ...settingArguments(run.socketFolder, run.settings)];
-  const child = launch(run.executable, args, paths, run.user);
+  const child = launch(args, run);
   const exited = describeExit(child);
   const stop = stopper(child, exited);
   try {
@@ -190,11 +197,13 @@ function openLog(file: string): number {
   return 0;
 }
 
-function launch(executable: string, args: string[], paths: ClusterPaths, user: ServerUser | undefined): ChildProcess {
+function launch(args: string[], { executable, paths, user, takesReserve }: ServerRun): ChildProcess {
+  const command = dyingWithUs('INT', executable, args);
+  const reserve = takesReserve && user !== undefined ? usingReserve(user, command) : null;
   const output = fs.openSync(paths.log, 'a', 0o600);
   try {
-    const child = spawn(...dyingWithUs('INT', executable, args), {
-      ...asUser(user),
+    const child = spawn(...(reserve ?? command), {
+      ...(reserve === null ? asUser(user) : {}),
       cwd: paths.folder,
       env: { LC_ALL: 'C', PATH: process.env.PATH },
       detached: true,

@@ -14,6 +14,8 @@ import { StartError } from './config/start-error.ts';
 import type { CoreContext, Log } from './context.ts';
 import { linkKeyOf } from './credentials/master-key.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
+import { untilRefused, type WatchOptions, watchDatabase } from './database/database-watch.ts';
+import type { FairPool } from './database/fair-pool.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import type { Executor } from './database/schema.ts';
@@ -133,6 +135,12 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   parts.defer(close);
   const searchPool = openSearchPool({ url: options.databaseUrl, onError });
   parts.defer(() => searchPool.end());
+  const silence = watchDatabase({
+    url: options.databaseUrl,
+    patience: untilRefused,
+    ...refusing([pool, searchPool], log),
+  });
+  parts.defer(() => silence.stop());
   const { masterKey } = options;
   await requireMasterKey({
     database,
@@ -258,6 +266,20 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     async stop() {
       stopping.abort();
       await running.disposeAsync();
+    },
+  };
+}
+
+/** What becomes of the pools when PostgreSQL hangs, and when it answers again. */
+function refusing(pools: readonly FairPool[], log: Log): Pick<WatchOptions, 'silent' | 'answers'> {
+  return {
+    silent() {
+      log.error({}, 'PostgreSQL does not answer; every request is refused at once until it does');
+      for (const pool of pools) pool.refuse();
+    },
+    answers() {
+      log.warn({}, 'PostgreSQL answers again');
+      for (const pool of pools) pool.serve();
     },
   };
 }

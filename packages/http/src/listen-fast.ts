@@ -4,9 +4,10 @@
 // accepted from in the same turn, and have a queue each; the kernel spreads connections over them.
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { takeSocket } from './kept-sockets.ts';
 
 /** With the server's own. */
-const SOCKETS = 32;
+export const SOCKETS = 32;
 /** Elsewhere than on Linux, ports cannot be shared so. */
 const isOffered = process.platform === 'linux';
 
@@ -17,12 +18,14 @@ export interface Place {
 }
 
 /**
- * What to give to the server's own `listen`, before `listenFast`.
+ * What to give to the server's own `listen`, before `listenFast`: a socket that the supervisor keeps, if there is one.
  *
  * @throws Error `EADDRINUSE` for a port that is taken, also by a process of the same user that would share it
  */
 export async function placeToListen({ host, port }: Place) {
   if (!isOffered) return { host, port };
+  const handle = takeSocket({ host, port });
+  if (handle !== undefined) return { host, port, handle };
   if (port !== 0) {
     const trial = createServer().listen({ host, port });
     await once(trial, 'listening');
@@ -42,7 +45,8 @@ export async function listenFast(server: Server): Promise<{ close(): void }> {
   };
   try {
     for (const one of more) {
-      one.listen({ host, port, backlog: 4_096, reusePort: true });
+      const handle = takeSocket({ host, port });
+      one.listen(handle === undefined ? { host, port, backlog: 4_096, reusePort: true } : { handle });
       await once(one, 'listening');
       one.on('error', (error) => server.emit('error', error));
     }

@@ -11,9 +11,13 @@ export function ingressListeners({ ingressListen, ingressHttpListen }: PlatformC
     ...ingressListen,
     what: 'apps on the internet',
     isOnPublicPath: true,
+    isKept: true,
   };
   if (ingressHttpListen === null) return [apps];
-  return [apps, { variable: 'PLATFORM_INGRESS_HTTP_LISTEN', ...ingressHttpListen, what: 'redirects to https' }];
+  return [
+    apps,
+    { variable: 'PLATFORM_INGRESS_HTTP_LISTEN', ...ingressHttpListen, what: 'redirects to https', isKept: true },
+  ];
 }
 
 /** @throws StartError `no_listener` where PLATFORM_INGRESS_LISTEN is empty */

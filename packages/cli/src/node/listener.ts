@@ -7,5 +7,5 @@ export function nodeListener(config: PlatformConfig): PlannedListener {
   const variable = namesPort(config, 'PLATFORM_NODE_LISTEN_PORT', origin)
     ? 'PLATFORM_NODE_LISTEN_PORT'
     : 'PLATFORM_NODE_ORIGIN';
-  return { variable, what: 'the backends of apps', host, port, origin };
+  return { variable, what: 'the backends of apps', host, port, origin, isKept: true };
 }

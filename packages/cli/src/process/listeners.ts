@@ -11,6 +11,8 @@ export interface PlannedListener {
   readonly what: string;
   /** Where browsers come to; with a port other than its own, a proxy is in front of it. Default: not known. */
   readonly origin?: string;
+  /** The supervisor binds it and keeps it while the part is restarted; the part listens with `placeToListen`. Default: it does not. */
+  readonly isKept?: boolean;
   /** `platform doctor` looks at it with the way of public requests, not as a port. Default: as a port. */
   readonly isOnPublicPath?: boolean;
 }

@@ -2,6 +2,8 @@
 // by which a part gets its configuration and its secrets, so that none is in its arguments or its environment.
 
 export type ToPart<Order> =
+  /** Before the order, with a bound socket: the part listens on it at this place. */
+  | { readonly socket: { readonly host: string; readonly port: number } }
   /** Once, first: everything that the part needs to start. */
   | { readonly order: Order }
   /** Answered by `metrics` with the same number. */

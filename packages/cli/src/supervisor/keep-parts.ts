@@ -1,12 +1,13 @@
 // Starts the parts of the platform one after the other, keeps them running, and says of them what operators ask for.
 import type { PlatformConfig } from '@platform/core/config';
+import { bindSockets, SOCKETS } from '@platform/http';
 import { announceInstance, forgetInstance } from '../local/instance.ts';
 import type { Started } from '../process/running.ts';
 import { say, step } from '../terminal/terminal.ts';
 import { KeptPart, type Running } from './kept-part.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
 import type { Absence, Part, StartingPlatform } from './part.ts';
-import type { PartProgram, RunningProcess } from './part-process.ts';
+import type { KeptSocket, PartProgram, RunningProcess } from './part-process.ts';
 import { databaseUrlOf } from './parts/core.ts';
 
 /** The program of each part that has one. */
@@ -61,7 +62,12 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
 
   for (const part of parts.filter((one) => one.isConfigured(config))) {
     const { name, needs = [] } = part;
-    const serve = await startOf(part, platform, programs);
+    const sockets = socketsOf(part, config);
+    // After the end of the part: what still waits there is refused then.
+    started.add(() => {
+      for (const { socket } of sockets) socket.close();
+    });
+    const serve = await startOf(part, platform, { programs, sockets });
     const start = async () => {
       for (const needed of needs) await kept.get(needed)?.running();
       return serve();
@@ -97,10 +103,23 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
 }
 
 /** What starts the part, again and again. Its order is made once, before the first start. */
-async function startOf(part: Part, platform: StartingPlatform, programs: Programs): Promise<() => Promise<Served>> {
+async function startOf(
+  part: Part,
+  platform: StartingPlatform,
+  { programs, sockets }: { readonly programs: Programs; readonly sockets: readonly KeptSocket[] },
+): Promise<() => Promise<Served>> {
   if (!('program' in part)) return () => part.start(platform);
   const order = await part.order(platform);
   const program = programs.get(part);
   if (program === undefined) throw new Error(`the program of ${part.name} was not loaded`);
-  return () => program.start(order);
+  return () => program.start(order, sockets);
+}
+
+/** What is bound here, once, and listened on by the part after each of its starts. */
+function socketsOf(part: Part, config: PlatformConfig): KeptSocket[] {
+  return (part.listeners?.(config) ?? [])
+    .filter(({ isKept }) => isKept === true)
+    .flatMap(({ host, port }) =>
+      bindSockets({ host, port }, SOCKETS).map((socket) => ({ place: { host, port }, socket })),
+    );
 }

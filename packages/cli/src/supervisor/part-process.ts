@@ -1,7 +1,8 @@
 // The supervisor's side: a part of the platform as a process, from its program to its end.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SendHandle, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { dyingWithUs, StartError } from '@platform/core/start';
+import type { BoundSocket } from '@platform/http';
 import type { LogFile } from '../terminal/log-file.ts';
 import type { FromPart, ToPart } from './channel.ts';
 import type { Running } from './kept-part.ts';
@@ -13,6 +14,12 @@ export interface RunningProcess extends Running {
   metrics(): Promise<string>;
   /** Reads its files again. */
   reload(): void;
+}
+
+/** Bound by the supervisor, which keeps it; the part listens on it. */
+export interface KeptSocket {
+  readonly place: { readonly host: string; readonly port: number };
+  readonly socket: BoundSocket;
 }
 
 const METRICS_MILLISECONDS = 2_000;
@@ -71,7 +78,7 @@ export class PartProgram {
   }
 
   /** Resolves when the part serves. @throws StartError when it does not come to that */
-  async start(order: unknown): Promise<RunningProcess> {
+  async start(order: unknown, sockets: readonly KeptSocket[] = []): Promise<RunningProcess> {
     const child = this.#ahead ?? this.#spawn();
     this.#ahead = undefined;
     const ended = howItEnds(this.#name, child);
@@ -91,6 +98,7 @@ export class PartProgram {
       reject(new StartError('part_ended', `${how} It had not finished starting.`));
       for (const resolve of pending.values()) resolve('');
     });
+    for (const { place, socket } of sockets) send(child, { socket: place }, socket);
     send(child, { order });
     const report = await ready;
     // Counted, not timed: a machine that slept, or a supervisor that was stopped for a while, has missed no answer.
@@ -146,8 +154,9 @@ function outputTo(log: LogFile | undefined, stream: NodeJS.WriteStream): 'pipe' 
 }
 
 /** A channel that is broken already says so by the end of the process, which is being waited for. */
-function send(child: ChildProcess, message: ToPart<unknown>): void {
-  if (child.connected) child.send(message as object, () => undefined);
+function send(child: ChildProcess, message: ToPart<unknown>, socket?: BoundSocket): void {
+  // Its types know sockets that are wrapped, and not those that cluster sends.
+  if (child.connected) child.send(message as object, socket as SendHandle, () => undefined);
 }
 
 function howItEnds(name: string, child: ChildProcess): Promise<string> {

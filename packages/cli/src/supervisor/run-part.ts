@@ -3,6 +3,7 @@
 import { flushCompileCache } from 'node:module';
 import { createLog } from '@platform/core/log';
 import { errorInWords, StartError } from '@platform/core/start';
+import { type BoundSocket, receiveSocket } from '@platform/http';
 import { portTaken, Started } from '../process/running.ts';
 import { outliveReader } from '../terminal/terminal.ts';
 import type { FromPart, ToPart } from './channel.ts';
@@ -36,8 +37,9 @@ export function runPart<Order, Report>(start: (order: Order, started: Started) =
   });
   const orphaned = () => process.exit(1);
   process.once('disconnect', orphaned);
-  process.on('message', (message: ToPart<Order>) => {
-    if ('order' in message) serving = begin(message.order);
+  process.on('message', (message: ToPart<Order>, socket: unknown) => {
+    if ('socket' in message) receiveSocket(message.socket, socket as BoundSocket);
+    else if ('order' in message) serving = begin(message.order);
     else if ('ask' in message) void answer(message.ask);
     else if ('ping' in message) report({ alive: true });
     else if ('reload' in message) void reload();

@@ -10,10 +10,11 @@ import * as path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { dropBallast, hasRoomToStart } from '../config/ballast.ts';
 import { reasonOf, StartError, systemCode } from '../config/start-error.ts';
+import { type Patience, untilRestarted, watchDatabase } from './database-watch.ts';
 import { prepareBinaries, removeOtherBinaries } from './embedded/binaries.ts';
 import { type ClusterPaths, clusterPaths, databaseName, ensureCluster, lastLines } from './embedded/cluster.ts';
 import { dyingWithUs } from './embedded/dying-with-us.ts';
-import { clearLeftovers, clearSockets, fastShutdownMs } from './embedded/leftovers.ts';
+import { clearLeftovers, clearSockets, fastShutdownMs, serverProcesses } from './embedded/leftovers.ts';
 import {
   asUser,
   chooseServerUser,
@@ -40,6 +41,8 @@ export interface EmbeddedPostgresOptions {
   readonly programsDir?: string;
   /** How long recovery after a crash may take, in ms; default 120,000. */
   readonly startTimeoutMs?: number;
+  /** How long it may be silent until it is killed; `exited` then says so. Default: `untilRestarted`. */
+  readonly patience?: Patience;
   /** How users are looked up and created; default: those of this machine. */
   readonly users?: UserMachine;
   /** Source of the password; default `crypto.randomBytes`. */
@@ -115,8 +118,47 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     throw error;
   }
   removeOtherBinaries(programs, binaries);
-  return { url, ...server };
+  return { url, ...killedWhenSilent(server, { url, data: paths.data, patience: options.patience ?? untilRestarted }) };
 }
+
+/** A server that hangs is killed with all its processes, as a power cut would: the next start recovers what was acknowledged. */
+function killedWhenSilent(
+  server: Server,
+  { url, data, patience }: { readonly url: string; readonly data: string; readonly patience: Patience },
+): Server {
+  let wasSilent = false;
+  const watch = watchDatabase({
+    url,
+    patience,
+    silent() {
+      wasSilent = true;
+      // Its first process first: it would replace the others.
+      for (const pid of [server.pid, ...serverProcesses(data)]) killProcess(pid);
+    },
+  });
+  const exited = server.exited.then((how) => {
+    watch.stop();
+    return wasSilent ? `PostgreSQL did not answer ${patience.unanswered} times in a row. ${how}` : how;
+  });
+  return {
+    pid: server.pid,
+    exited,
+    stop() {
+      watch.stop();
+      return server.stop();
+    },
+  };
+}
+
+function killProcess(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
+  }
+}
+
+type Server = Omit<EmbeddedPostgres, 'url'>;
 
 interface ServerRun {
   readonly paths: ClusterPaths;
@@ -131,7 +173,7 @@ interface ServerRun {
 }
 
 /** Starts the server once. What it said when it ended instead is in the error. */
-async function runServer(run: ServerRun): Promise<Pick<EmbeddedPostgres, 'pid' | 'exited' | 'stop'>> {
+async function runServer(run: ServerRun): Promise<Server> {
   const { paths, log, timeoutMs = 120_000 } = run;
   const logStart = openLog(paths.log);
   const args = ['-D', paths.data, ...settingArguments(run.socketFolder, run.settings)];

@@ -14,6 +14,14 @@ interface Waiting {
   readonly late: NodeJS.Timeout;
 }
 
+/** Instead of a wait for a database that hangs; the class of SQLSTATE for connections that failed. */
+export class SilentDatabaseError extends Error {
+  readonly code = '08006';
+  constructor() {
+    super('PostgreSQL does not answer.');
+  }
+}
+
 const callers = new AsyncLocalStorage<{ name: string }>();
 /** What nobody asked for: background work. */
 const ITSELF = '';
@@ -34,13 +42,34 @@ export class FairPool extends pg.Pool {
   readonly #patience: number;
   /** Callers in the order in which they are served next. */
   readonly #waiting = new Map<string, Waiting[]>();
+  readonly #connected = new Set<pg.PoolClient>();
   #held = 0;
+  #isSilent = false;
 
   constructor(config: pg.PoolConfig & { readonly max: number; readonly connectionTimeoutMillis: number }) {
     super(config);
     this.#most = config.max;
     this.#patience = config.connectionTimeoutMillis;
     this.on('release', () => this.#ended());
+    this.on('connect', (client) => this.#connected.add(client));
+    this.on('remove', (client) => this.#connected.delete(client));
+  }
+
+  /** From now on every query fails at once, as do those that wait or run: their connections are dropped. */
+  refuse(): void {
+    this.#isSilent = true;
+    const waiting = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    for (const { connected, late } of waiting) {
+      clearTimeout(late);
+      connected(new SilentDatabaseError(), undefined, () => undefined);
+    }
+    for (const client of this.#connected) client.connection.stream.destroy();
+  }
+
+  /** Ends `refuse`. */
+  serve(): void {
+    this.#isSilent = false;
   }
 
   /** Queries and transactions that wait for a connection. */
@@ -60,6 +89,11 @@ export class FairPool extends pg.Pool {
   }
 
   #take(connected: Connected): void {
+    if (this.#isSilent) {
+      // Never within the call, as with any other connection.
+      queueMicrotask(() => connected(new SilentDatabaseError(), undefined, () => undefined));
+      return;
+    }
     if (this.#held < this.#most || this.ending) {
       this.#begin(connected);
       return;

@@ -52,7 +52,7 @@ export const core: ProgramPart<'Core', CoreReport, CoreOrder> = {
     // On a laptop, without a proxy, browsers come to the port of the origin: changing another would lead nowhere.
     const variable = namesPort(config, 'PLATFORM_LISTEN_PORT', origin) ? 'PLATFORM_LISTEN_PORT' : 'PLATFORM_OS_ORIGIN';
     return [
-      { variable, host: listenHost, port: listenPort, what: 'the shell, its API and apps', origin },
+      { variable, host: listenHost, port: listenPort, what: 'the shell, its API and apps', origin, isKept: true },
       ...(linkListen === null
         ? []
         : [{ variable: 'PLATFORM_LINK_LISTEN', ...linkListen, what: 'nodes on other machines' }]),

@@ -240,6 +240,7 @@ test('an app does not lead its frame to another app', async () => {
 
 test('what an app may reach it still reaches: its own files, data in addresses, blobs, and the platform', async () => {
   const { page, frame } = await openFrame();
+  const services = `http://services.apps.platform.localhost:${new URL(platform.origin).port}`;
   const reached = await frame.evaluate(async (origin) => {
     const shown = (src: string) =>
       new Promise((resolve) => {
@@ -261,7 +262,7 @@ test('what an app may reach it still reaches: its own files, data in addresses, 
       platform: (await fetch(`${origin}/v1/services/apps`)).status,
       worker: await answered,
     };
-  }, platform.origin);
+  }, services);
   assert.deepEqual(reached, { own: 'shown', data: 'shown', blob: 'shown', platform: 401, worker: 'started' });
   await closeAllBut(page);
 });

@@ -9,6 +9,7 @@ import { processTree } from '../../bench/platform/process-memory.ts';
 import { publish } from '../chaos/lifecycle-operations.ts';
 import { openBackend } from '../support/backend.ts';
 import { registerAccount } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
 import {
   killPart,
   PARTS,
@@ -130,13 +131,16 @@ test('when the supervisor is killed everything ends, and a later start serves', 
 });
 
 test('a part that cannot be restarted ends the platform with a sentence and exit code 1', async () => {
-  platform = await startPlatform(place);
+  // The supervisor keeps the port for browsers; that for other machines core opens by itself.
+  const port = await freePort();
+  const environment = { ...place.environment, PLATFORM_LINK_LISTEN: `127.0.0.1:${port}` };
+  platform = await startPlatform({ ...place, environment });
   const tree = processTree(platform.pid);
   const held = net.createServer().unref();
   process.kill(await pidOf('Core'), 'SIGKILL');
   // Another program takes its port before core is back.
   await until('the port to be free', async () => {
-    held.listen(place.port, '127.0.0.1');
+    held.listen(port, '127.0.0.1');
     return once(held, 'listening').then(
       () => true,
       () => false,

@@ -56,6 +56,7 @@ import type { PushOptions } from './push/face.ts';
 import { openWebPush } from './push/face.ts';
 import type { DeliveryOptions } from './schedules/face.ts';
 import { openSearching, openSearchPool } from './search/face.ts';
+import { PLATFORM_VERSION } from './version.ts';
 
 export { linkKeyOf } from './credentials/master-key.ts';
 export type { Point } from './points.ts';
@@ -126,7 +127,12 @@ export interface Core {
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { config, log, random } = options;
   const intelligence = new IntelligenceFile(config.intelligenceFile);
-  const applied = await migrate(options.databaseUrl);
+  const applied = await migrate(options.databaseUrl, undefined, (missing) =>
+    log.warn(
+      { version: PLATFORM_VERSION, migrations: missing.map(({ name }) => name), oldest: missing.at(-1)?.oldestVersion },
+      'the database gets the schema of this version; the way back is a backup, or a version that is not older than the oldest',
+    ),
+  );
   if (applied.length > 0) log.info({ applied }, 'migrated the database schema');
   const onError = (error: unknown) => log.warn({ err: error }, 'a database connection was lost');
   // Ended in the reverse order, also when one of them does not start: what stayed open would keep the process.

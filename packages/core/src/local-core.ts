@@ -7,7 +7,7 @@ import type { PlatformConfig } from './config/env.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import type { CoreContext } from './context.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
-import { migrate } from './database/migrate.ts';
+import { requireMigrated } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import { Signals } from './database/signals.ts';
 import { followChanges } from './domains.ts';
@@ -31,10 +31,10 @@ export interface LocalCore {
   close(): Promise<void>;
 }
 
-/** Migrates the database, as every start of core does. @throws StartError `master_key_wrong` */
+/** @throws StartError `master_key_wrong`, and where the schema is not that of this version, as {@link requireMigrated} */
 export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }: LocalCoreOptions): Promise<LocalCore> {
   const intelligence = new IntelligenceFile(config.intelligenceFile);
-  await migrate(databaseUrl);
+  await requireMigrated(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
   const guarded = await timeOf(database);
   const stopping = new AbortController();

@@ -1,6 +1,6 @@
 // `platform recover`: a one-time link with which the owner of an account adds a passkey after losing all of them.
 import { randomBytes } from 'node:crypto';
-import { migrate, openDatabase, timeOf } from '@platform/core/database';
+import { openDatabase, requireMigrated, timeOf } from '@platform/core/database';
 import { createEnrolmentLink, findAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError } from '../command.ts';
@@ -22,7 +22,7 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
     const config = configuration();
     const accountName = name.toLowerCase();
     const link = await withDatabase(config, async (url) => {
-      await migrate(url);
+      await requireMigrated(url);
       const { database, close } = openDatabase({ url, connections: 1, onError: () => undefined });
       try {
         const account = await findAccount({ database }, accountName);

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import * as path from 'node:path';
 import { errors, faultWords, RefusalError } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
-import { refuseWithoutKey } from '@platform/core/database';
+import { refuseWithoutKey, requireMigrated } from '@platform/core/database';
 import { type CoreContext, listAccounts, type NamedAccount, openLocalCore } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { joinedAs, WORDS } from '../members/membership.ts';
@@ -30,7 +30,11 @@ export async function withLocalCore<Result>(
     );
   if (!existsSync(config.masterKeyFile)) {
     const hasDatabase = config.databaseUrl !== null || existsSync(path.join(config.dataDirectory, 'postgres', 'data'));
-    if (hasDatabase) await withDatabase(config, (url) => refuseWithoutKey(config.masterKeyFile, url));
+    if (hasDatabase)
+      await withDatabase(config, async (url) => {
+        await requireMigrated(url);
+        await refuseWithoutKey(config.masterKeyFile, url);
+      });
     throw new StartError(
       'never_started',
       `There is no platform in ${config.dataDirectory} yet. Start it once and register an account: npm start`,

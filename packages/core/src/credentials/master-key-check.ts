@@ -52,15 +52,19 @@ function wrongKey(): StartError {
  */
 export async function openMasterKey(file: string, databaseUrl: string): Promise<Buffer> {
   if (!existsSync(file)) {
+    await migrate(databaseUrl);
     await refuseWithoutKey(file, databaseUrl);
     makeKey(file);
   }
   return readMasterKey(file);
 }
 
-/** @throws StartError `master_key_missing` when the database has secrets, and so a key that is not at `file` */
+/**
+ * Of a database with the schema of this version.
+ *
+ * @throws StartError `master_key_missing` when the database has secrets, and so a key that is not at `file`
+ */
 export async function refuseWithoutKey(file: string, databaseUrl: string): Promise<void> {
-  await migrate(databaseUrl);
   const { database, close } = openDatabase({ url: databaseUrl, connections: 1, onError: () => undefined });
   try {
     if ((await selectProof(database)) === undefined) return;

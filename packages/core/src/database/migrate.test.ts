@@ -5,7 +5,7 @@ import pg from 'pg';
 import { testDatabase } from '../../../../tests/support/postgres.ts';
 import { StartError } from '../config/start-error.ts';
 import { PLATFORM_VERSION } from '../version.ts';
-import { type Migration, migrate, ownMigrations, readMigration } from './migrate.ts';
+import { type Migration, migrate, ownMigrations, readMigration, requireMigrated } from './migrate.ts';
 
 async function query(url: string, text: string): Promise<pg.QueryResult> {
   const client = new pg.Client({ connectionString: url });
@@ -27,6 +27,31 @@ test('of six replicas that start together exactly one migrates, and all go on', 
     const { rows } = await query(database.url, 'SELECT count(*)::int AS n FROM schema_migrations');
     assert.equal(rows[0].n, files.length);
     assert.deepEqual(await migrate(database.url), []);
+  } finally {
+    await database.drop();
+  }
+});
+
+test('a command migrates nothing: it refuses an older schema, an empty database and a newer one, and takes its own', async () => {
+  const database = await testDatabase();
+  const own = await ownMigrations();
+  const later = readMigration('9999-later.sql', '-- Runs with version 0.1.0 or later.\nCREATE TABLE later ();');
+  const next = { version: '0.2.0', migrations: [...own, later] };
+  const refused = (code: string, words: RegExp) => (error: unknown) =>
+    error instanceof StartError && error.code === code && words.test(error.message);
+  try {
+    await assert.rejects(requireMigrated(database.url), refused('database_older', /is empty.*npm start/));
+    assert.equal((await query(database.url, "SELECT FROM pg_class WHERE relname = 'schema_migrations'")).rowCount, 0);
+    await migrate(database.url);
+    await requireMigrated(database.url);
+    await assert.rejects(requireMigrated(database.url, next), refused('database_older', /lacks a migration .*0\.2\.0/));
+    assert.equal((await query(database.url, "SELECT FROM pg_class WHERE relname = 'later'")).rowCount, 0);
+    const announced: string[] = [];
+    await migrate(database.url, next, (missing) => announced.push(...missing.map(({ name }) => name)));
+    assert.deepEqual(announced, ['9999-later.sql']);
+    await requireMigrated(database.url);
+    await query(database.url, "UPDATE schema_migrations SET oldest_version = '9.0.0' WHERE name = '9999-later.sql'");
+    await assert.rejects(requireMigrated(database.url), refused('database_newer', /9\.0\.0/));
   } finally {
     await database.drop();
   }

@@ -49,11 +49,16 @@ export interface MigratingVersion {
  * Runs what is missing, each file in its own transaction. Replicas that start together wait for the one that runs. A
  * database that a later version migrated is left as it is, when this version can still run on it.
  *
+ * @param announce called before the first of them runs on a database that has a schema already
  * @returns the names of the files that ran now
  * @throws StartError `migration_changed` when an applied file differs from ours, `database_newer` when the schema needs
  *   a later version of the platform
  */
-export async function migrate(url: string, by?: MigratingVersion): Promise<string[]> {
+export async function migrate(
+  url: string,
+  by?: MigratingVersion,
+  announce: (missing: readonly Migration[]) => void = () => undefined,
+): Promise<string[]> {
   const { version, migrations } = by ?? { version: PLATFORM_VERSION, migrations: await ownMigrations() };
   // Ending the connection releases the lock, whatever happened.
   return withConnection({ connectionString: url, application_name: 'platform-migrate' }, async (client) => {
@@ -70,9 +75,40 @@ export async function migrate(url: string, by?: MigratingVersion): Promise<strin
     refuseForeignSchema(rows, { version, migrations });
     const known = new Set(rows.map(({ name }) => name));
     const missing = migrations.filter(({ name }) => !known.has(name));
+    if (missing.length > 0 && rows.length > 0) announce(missing);
     for (const migration of missing) await apply(client, migration);
     return missing.map(({ name }) => name);
   });
+}
+
+/**
+ * For commands, which never migrate: the platform that runs on the database may be of another version.
+ *
+ * @throws StartError `database_older` when the schema lacks migrations of this version; `migration_changed` and `database_newer` as
+ *   {@link migrate}
+ */
+export async function requireMigrated(url: string, by?: MigratingVersion): Promise<void> {
+  const { version, migrations } = by ?? { version: PLATFORM_VERSION, migrations: await ownMigrations() };
+  const applied = await withConnection(
+    { connectionString: url, application_name: 'platform-command' },
+    async (client) => {
+      const { rows: tables } = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('schema_migrations')");
+      if (tables.length === 0) return [];
+      const { rows } = await client.query<AppliedMigration>(
+        'SELECT name, checksum, oldest_version FROM schema_migrations ORDER BY name',
+      );
+      return rows;
+    },
+  );
+  refuseForeignSchema(applied, { version, migrations });
+  const missing = migrations.length - migrations.filter(({ name }) => applied.some((one) => one.name === name)).length;
+  if (missing === 0) return;
+  throw new StartError(
+    'database_older',
+    applied.length === 0
+      ? 'The database is empty: no platform has run on it yet. Start it once: npm start'
+      : `The database lacks ${missing === 1 ? 'a migration' : `${missing} migrations`} of version ${version}, which this command is part of, and a command does not change the schema below a running platform. Start this version once, or use the command of the version that runs.`,
+  );
 }
 
 interface AppliedMigration {

@@ -368,7 +368,7 @@ export function keysOfServices(around: Surroundings): void {
       assertNowhere({ [`the environment of ${appId}`]: JSON.stringify(await environmentOf(appId)) }, CANARIES);
     const files = memoryFileTexts(pids);
     assert.ok(
-      around.machines === true || Object.keys(files).some((file) => file.endsWith(`/tmp/${NOTE}`)),
+      around.machines === true || Object.keys(files).some((file) => file.endsWith(`/${NOTE}`)),
       'the sweep reads what a workload keeps there',
     );
     assertNowhere({ ...files, ...folderTexts('/dev/shm') }, CANARIES);

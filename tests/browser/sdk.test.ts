@@ -15,8 +15,8 @@ import type { Browser, Download, Frame, Page } from 'playwright-core';
 import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { rawRequest } from '../support/raw-http.ts';
 import { DESKTOP, launchBrowser, newPerson, pressInPrompt } from './browser.ts';
+import { openInOwnTab } from './own-tab.ts';
 
 /** What the page of the test app offers to `frame.evaluate`. */
 interface TestPage {
@@ -449,14 +449,8 @@ test('in a tab of its own an app leads to the shell, and its page refuses launch
   assert.equal(new URL(tab.url()).origin, new URL(page.url()).origin);
   assert.match(new URL(tab.url()).hash, /^#\/app\/[a-z-]+$/);
   // As for a browser that does not say where it shows a page.
-  const { host, port } = new URL(origin);
-  await tab.route(`${origin}/`, async (route) => {
-    const { status, headers, text } = await rawRequest({ port: Number(port), path: '/', headers: { host } });
-    const fields = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
-    await route.fulfill({ status, headers: fields, body: text });
-  });
   const failure = tab.waitForEvent('pageerror');
-  await tab.goto(address);
+  await openInOwnTab(tab, address);
   assert.match(String(await failure), /Open this app inside the platform\./);
   await tab.close();
 });

@@ -10,6 +10,7 @@ import { until } from '../support/wait.ts';
 import { DESKTOP, DEVICES, launchBrowser, newPerson } from './browser.ts';
 import { publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
+import { openInOwnTab } from './own-tab.ts';
 
 const APP = 'cookie-thief';
 const PARENT = 'platform.localhost';
@@ -98,7 +99,7 @@ async function flood(app: Page | Frame, bytes: number, andReload = false): Promi
 /** The app in a window of its own. */
 async function alone({ context, app }: Scene): Promise<Page> {
   const window = await context.newPage();
-  await window.goto(`${new URL(app.url()).origin}/index.html`);
+  await openInOwnTab(window, `${new URL(app.url()).origin}/index.html`);
   return window;
 }
 

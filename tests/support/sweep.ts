@@ -109,7 +109,9 @@ export function environmentTexts(pids: readonly number[]): Texts {
  */
 export function memoryFileTexts(pids: readonly number[]): Texts {
   const texts: Record<string, string> = {};
-  const known = new Set(memoryMounts('self').map(({ device }) => device));
+  // Volumes of a container engine are mounted here as well, and are those of workloads.
+  const shared = memoryMounts('self').filter(({ folder }) => !folder.endsWith('/_data'));
+  const known = new Set(shared.map(({ device }) => device));
   for (const pid of pids) {
     const mounts = memoryMounts(pid);
     for (const descriptor of namesIn(`/proc/${pid}/fd`)) {

@@ -2,7 +2,6 @@
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
-
 import { findAccount, isAccount, listAccounts } from './accounts/face.ts';
 import { jobWorker } from './background/jobs.ts';
 import { ClockGuard } from './clock/clock-guard.ts';
@@ -193,7 +192,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   );
   parts.defer(() => context.backends.close());
   const noting = setInterval(() => {
-    identity?.noteMaster().catch((error: unknown) => log.warn({ err: error }, 'the master account was not noted'));
+    void (identity?.noteMaster() ?? Promise.resolve(true)).then(
+      (isNoted) => isNoted && clearInterval(noting),
+      (error: unknown) => log.warn({ err: error }, 'the master account was not noted'),
+    );
   }, NOTE_MASTER_MILLISECONDS);
   parts.defer(() => clearInterval(noting));
   localNode = await openLocalNode(context, options.localNode);

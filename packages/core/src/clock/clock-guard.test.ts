@@ -97,7 +97,7 @@ describe('a clock that is set while the machine is on', () => {
     assert.equal(await guard.sweep(), null);
   });
 
-  test('the operator accepts it, and a core that runs hears of it', async () => {
+  test('the operator accepts it, and a core that runs goes on with it', async () => {
     const [running, other] = [await open(), await open()];
     await running.tick();
     set = -100 * DAY;

@@ -1,4 +1,4 @@
-// A PostgreSQL that hangs is noticed, whichever of its processes do; whoever waits for it is refused at once, and the
+// A PostgreSQL that hangs is noticed, whichever of its processes do; requests that wait for it fail at once, and the
 // embedded one is killed and has every acknowledged row afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -106,7 +106,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       timeoutMs: options.startTimeoutMs,
     });
   const server = await run().catch(async (error: unknown) => {
-    if (!(error instanceof LockTaken)) throw error;
+    if (!(error instanceof LockTaken)) throw takesReserve ? outOfSpace(error) : error;
     await clearLeftovers(paths.data, log);
     return run();
   });
@@ -119,6 +119,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
   removeOtherBinaries(programs, binaries);
   return { url, ...killedWhenSilent(server, { url, data: paths.data, patience: options.patience ?? untilRestarted }) };
+}
+
+/** What to do about a start that failed on a disk without space. */
+function outOfSpace(error: unknown): StartError {
+  return new StartError(
+    'disk_full',
+    `The disk of the data folder is full, or what is left of it is reserved for root. Delete files until \`df\` shows 32 MiB available, or let others use the reserve: tune2fs -m 0 <device>. ${reasonOf(error)}`,
+    { cause: error },
+  );
 }
 
 /** A server that hangs is killed with all its processes, as a power cut would: the next start recovers what was acknowledged. */

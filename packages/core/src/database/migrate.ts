@@ -95,13 +95,15 @@ export async function requireMigrated(url: string, by?: MigratingVersion): Promi
       const { rows: tables } = await client.query("SELECT FROM pg_class WHERE oid = to_regclass('schema_migrations')");
       if (tables.length === 0) return [];
       const { rows } = await client.query<AppliedMigration>(
-        'SELECT name, checksum, oldest_version FROM schema_migrations ORDER BY name',
+        // The column came later.
+        "SELECT name, checksum, to_jsonb(m) ->> 'oldest_version' AS oldest_version FROM schema_migrations m ORDER BY name",
       );
       return rows;
     },
   );
   refuseForeignSchema(applied, { version, migrations });
-  const missing = migrations.length - migrations.filter(({ name }) => applied.some((one) => one.name === name)).length;
+  const known = new Set(applied.map(({ name }) => name));
+  const missing = migrations.filter(({ name }) => !known.has(name)).length;
   if (missing === 0) return;
   throw new StartError(
     'database_older',

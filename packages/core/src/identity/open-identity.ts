@@ -15,8 +15,12 @@ export interface IdentityOptions {
 }
 
 export interface Identity {
-  /** Notes the master account in the folder once it is there, so that no other gets its name in another database. */
-  noteMaster(): Promise<void>;
+  /**
+   * Notes the master account in the folder once it is there, so that no other gets its name in another database.
+   *
+   * @returns whether there is nothing left to note: it is never deleted
+   */
+  noteMaster(): Promise<boolean>;
 }
 
 interface Accounts {
@@ -52,10 +56,14 @@ export async function openIdentity(
   rememberFolder(list, folder, marker.platform);
   const identity: Identity = {
     async noteMaster() {
-      const key = accounts.master === null ? undefined : await accounts.keyOf(accounts.master);
-      if (key === undefined || key === marker.masterAccount) return;
-      marker = { ...marker, masterAccount: key };
-      writeMarker(folder, marker);
+      if (accounts.master === null) return true;
+      const key = await accounts.keyOf(accounts.master);
+      if (key === undefined) return false;
+      if (key !== marker.masterAccount) {
+        marker = { ...marker, masterAccount: key };
+        writeMarker(folder, marker);
+      }
+      return true;
     },
   };
   await identity.noteMaster();

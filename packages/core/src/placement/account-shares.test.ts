@@ -70,7 +70,7 @@ test('however many ask at once, an account reserves its part of a machine, and o
   await assertInstalls(greedy, await anApp('automatic', 1_024));
   await assertInstalls(modest, apps[0] ?? '');
   await assertInstalls(modest, apps[1] ?? '');
-  assert.equal((await tryInstall(modest, apps[2] ?? '')).status, 503, 'the machine is full, which is told first');
+  assert.equal((await tryInstall(modest, apps[2] ?? '')).status, 503, 'a full machine is the reason that counts first');
 });
 
 test('the account that looks after the platform may reserve all', async () => {
@@ -83,7 +83,7 @@ test('a part of each machine, and what one has no part left of goes to another',
   for (const appId of apps) await assertInstalls(greedy, appId);
   const rows = await Promise.all(apps.map((appId) => installationRow(platform, greedy, appId)));
   assert.equal(rows.filter(({ node_id: nodeId }) => nodeId === second.id).length, 2);
-  assertOverShare(await tryInstall(greedy, await anApp('always', 256)), /on every machine/);
+  assertOverShare(await tryInstall(greedy, await anApp('always', 256)), /yours would reserve more/);
 
   // What an account has stays in use when a machine is lost.
   await takeFromLost(platform.core.context, second.id);

@@ -25,7 +25,7 @@ export function memoryShareOf(config: ShareConfig, accountKey: string): MemorySh
 export function memoryShareUsed({ accountMemoryPercent: percent }: ShareConfig): RefusalError {
   return refuse(
     'account_share',
-    `Backends of one account that never sleep may reserve ${percent} % of the memory of a machine, and with this one yours would reserve more on every machine that could run it. Remove another such app, or choose a version that sleeps when it is not used.`,
+    `Backends of one account that never sleep may reserve ${percent} % of the memory of a machine, and with this one yours would reserve more. Remove another such app, or choose a version that sleeps when it is not used.`,
   );
 }
 

@@ -191,7 +191,7 @@ test('among those that guess, the address with the most makes room for another',
   assert.deepEqual(new Set(await Promise.all(flood)), new Set(['rate_limited']));
 });
 
-test('while core cannot be asked, those that wait are told so', async () => {
+test('while core cannot be asked, clients that wait are refused with that reason', async () => {
   for (let guess = 0; guess < limits.guessedCapabilities.value; guess += 1) await refusal(capability(100 + guess));
   nextAnswer = () => Promise.reject(new Error('core is not reached'));
   assert.equal(await refusal(capability(999)), 'workload_unavailable');

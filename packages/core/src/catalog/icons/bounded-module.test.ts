@@ -1,4 +1,4 @@
-// Promise: the memory of a module ends where it is told to, whatever the module asks for.
+// Promise: the memory of a module ends at the limit that core wrote into it, whatever the module asks for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withMemoryEnd } from './bounded-module.ts';

@@ -1,4 +1,4 @@
-// Promise: a picture that browsers draw again and again is told from one that they draw once, in no time.
+// Promise: pictures that browsers draw again and again are distinguished from those that they draw once, in no time.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';

@@ -150,14 +150,10 @@ const SYS_RESOURCE = 24n;
  * A command that runs as `user` and may write into what the file system reserves for root: ext4 keeps 5 % of a disk back, and a
  * program of root's that filled the disk leaves others nothing, however much is deleted until that much is free again.
  *
- * @throws {StartError} `disk_full` where this process may not do that itself, as in most containers
+ * @returns `null` where this process may not do that itself, as in most containers
  */
-export function usingReserve({ uid, gid }: ServerUser, [program, args]: [string, string[]]): [string, string[]] {
-  if (!mayUseReserve() || program !== 'setpriv')
-    throw new StartError(
-      'disk_full',
-      'The disk of the data folder is full, of what its file system reserves for root too, and PostgreSQL cannot write a byte. Delete files until `df` shows 32 MiB available, or let others use the reserve: tune2fs -m 0 <device>',
-    );
+export function usingReserve({ uid, gid }: ServerUser, [program, args]: [string, string[]]): [string, string[]] | null {
+  if (!mayUseReserve() || program !== 'setpriv') return null;
   const kept = ['--inh-caps', '+sys_resource', '--ambient-caps', '+sys_resource'];
   return [program, ['--reuid', String(uid), '--regid', String(gid), '--clear-groups', ...kept, ...args]];
 }

@@ -1,6 +1,6 @@
 // How often one client address may name what does not exist: unknown credentials, launches and app hosts are looked up in the
-// database before anybody knows who asks, so no other rate holds for them. What exists is found all the same: whoever is behind
-// the address of somebody that guesses, or has a page open that does, waits for a moment and is not refused.
+// database before anybody knows who asks, so no other rate holds for them. What exists is found all the same: a client
+// behind the address of one that guesses, or in whose browser a page does, waits for a moment and is not refused.
 import { limits, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 import { Turns } from '../../background/turns.ts';

@@ -1,4 +1,4 @@
-// What a call used, however its answer is told: a workload that makes it unreadable, or leaves, gains nothing.
+// What a call used, in whatever form it is reported: a workload that makes it unreadable, or leaves, gains nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';

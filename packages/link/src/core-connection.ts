@@ -45,10 +45,15 @@ export interface CoreConnection {
 /** Core answered with something else than success. Holds the status, the stable code and core's sentence for people. */
 export class CoreError extends Error {
   readonly status: number;
+  readonly code: string;
+  /** A sentence for a person, where core gave one. */
+  readonly detail: string | undefined;
   constructor(status: number, { code, detail }: { readonly code: string; readonly detail?: string | undefined }) {
     super(`core answered ${status} ${code}${detail === undefined ? '' : `: ${detail}`}`);
     this.name = 'CoreError';
     this.status = status;
+    this.code = code;
+    this.detail = detail;
   }
 }
 

@@ -52,6 +52,11 @@ export interface CoreClient {
     installationId: string,
     start: { readonly envelopeKey: string; readonly appCapabilityHash: string },
   ): Promise<WorkloadStart>;
+  /**
+   * Counts the image of a workload towards the account of its installation.
+   * @throws CoreError with the code `disk_quota` when the account may not take so much
+   */
+  claimImage(installationId: string, bytes: number): Promise<void>;
   /** Which of these data-plane capabilities are valid for an installation: milliseconds until they end, by hash. */
   validCapabilities(installationId: string, hashes: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Milliseconds until the last work lease of an installation ends, negative when it has; null without one. */
@@ -105,6 +110,9 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
     async startWorkload(installationId, start) {
       const body = await call('POST', `/v1/node/installations/${installationId}/starts`, { body: start });
       return workloadStart.parse(await body.json());
+    },
+    async claimImage(installationId, bytes) {
+      await (await call('POST', `/v1/node/installations/${installationId}/image`, { body: { bytes } })).dump();
     },
     async validCapabilities(installationId, hashes) {
       const path = `/v1/node/installations/${installationId}/capabilities`;

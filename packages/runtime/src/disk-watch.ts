@@ -77,6 +77,14 @@ export function openDiskWatch(folder: string, log: Log, space: () => DiskSpace =
   };
 }
 
+/** For another disk than that of the data folder. @param folder on it */
+export function roomIn(folder: string): RequireRoom {
+  return (bytes = 0) => {
+    const { freeBytes, reserveBytes } = spaceOf(folder);
+    if (freeBytes - bytes < reserveBytes) throw new DiskFullError();
+  };
+}
+
 function spaceOf(folder: string): DiskSpace {
   const { bavail, blocks, bsize } = statfsSync(folder);
   return { freeBytes: bavail * bsize, reserveBytes: diskReserveBytes(blocks * bsize) };

@@ -30,6 +30,8 @@ export interface PackageStore {
    * @throws PackageError when the content does not match its hash or is not a safe archive.
    */
   workloadFolder(hash: string): Promise<string>;
+  /** Where that folder is once it is here. */
+  placeOf(hash: string): string;
   /** Removes what no installation refers to any more. Whatever is not in `hashes` is gone for its users at once. */
   keepOnly(hashes: ReadonlySet<string>): Promise<void>;
 }
@@ -83,6 +85,7 @@ export function openPackageStore(
       }
       return join(place, WORKLOAD);
     },
+    placeOf: (hash) => join(folder, hash, WORKLOAD),
     async keepOnly(hashes) {
       const removed = readdirSync(folder).flatMap((name) => {
         if (!HASH.test(name) || hashes.has(name)) return [];

@@ -4,6 +4,7 @@ import { type Assignment, type Assignments, type InstallationStatus, publicHostn
 import { CoreError } from '@platform/link';
 import type { Log } from './clock.ts';
 import type { CoreClient } from './core-client.ts';
+import type { Driver } from './drivers/driver.ts';
 import type { Lease } from './lease.ts';
 import type { Installation } from './lifecycle/installation.ts';
 import type { PackageStore } from './packages.ts';
@@ -32,6 +33,7 @@ export interface Fleet {
 export interface FleetParts {
   readonly make: (assignment: Assignment) => Installation;
   readonly packages: PackageStore;
+  readonly driver: Pick<Driver, 'keepOnly'>;
   readonly log: Log;
 }
 
@@ -169,7 +171,7 @@ function hostnameOf({ gateway }: Assignment): string | undefined {
 }
 
 /** A first use should not wait for a download. One after the other, so that starts come first. */
-async function prefetch({ packages }: FleetParts, wanted: () => Iterable<Assignment>): Promise<void> {
+async function prefetch({ packages, driver }: FleetParts, wanted: () => Iterable<Assignment>): Promise<void> {
   const hashes = () => new Set(Array.from(wanted(), (one) => one.packageHash));
   let failure: unknown;
   for (const hash of hashes()) {
@@ -178,6 +180,9 @@ async function prefetch({ packages }: FleetParts, wanted: () => Iterable<Assignm
     });
   }
   // What is wanted by now: a later list may have brought a package that is just being started.
+  await driver.keepOnly?.(
+    Array.from(wanted(), (one) => ({ app: packages.placeOf(one.packageHash), manifest: one.workload })),
+  );
   await packages.keepOnly(hashes());
   if (failure !== undefined) throw failure;
 }

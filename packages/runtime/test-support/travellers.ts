@@ -62,6 +62,7 @@ export function makeTravellers(place: Place, driver: () => Driver): Travellers {
       },
       gatewaySettings: () => Promise.reject(new Error('no Gateway elsewhere')),
       gatewayHooks: { onActivity: () => undefined, log: () => undefined },
+      claimImage: async () => undefined,
       abort: new AbortController().signal,
     });
     instance.stdout.resume();

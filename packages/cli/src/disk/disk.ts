@@ -38,7 +38,7 @@ async function list(config: PlatformConfig): Promise<number> {
   say(
     `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free; ${sizeText(reserveBytes)} are kept for PostgreSQL and logs.`,
   );
-  const { volumes, packages } = await withLocalCore(config, (context) => listDiskUse(context));
+  const { volumes, packages, images } = await withLocalCore(config, (context) => listDiskUse(context));
   const lines = [
     ...volumes.map(({ account, appId, bytes, installed, node }) => ({
       bytes,
@@ -50,9 +50,14 @@ async function list(config: PlatformConfig): Promise<number> {
       what: `package ${appId}@${version} by ${account}`,
       more: installed ? 'installed' : 'not installed',
     })),
+    ...images.map(({ account, appId, bytes, node }) => ({
+      bytes,
+      what: `image of ${account}/${appId}`,
+      more: node === null ? 'installed' : `on ${node}`,
+    })),
   ].sort((one, other) => other.bytes - one.bytes);
   for (const { bytes, what, more } of lines)
     say(`${sizeText(bytes).padStart(10)}  ${what}  ${paint('dim', `(${more})`)}`);
-  if (lines.length === 0) say('No account has a volume or a package.');
+  if (lines.length === 0) say('No account has a volume, a package or an image.');
   return 0;
 }

@@ -2,13 +2,13 @@
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
-import { ofApp } from './common.ts';
+import { json, ofApp, ofInstallation } from './common.ts';
 
 const limits = {
   accountDisk: {
     value: 20_480 * MiB,
     unit: 'bytes',
-    meaning: 'volumes and published packages of one account (default of PLATFORM_ACCOUNT_DISK_MIB)',
+    meaning: 'volumes, published packages and images of one account (default of PLATFORM_ACCOUNT_DISK_MIB)',
   },
   diskReserve: {
     value: 1_024 * MiB,
@@ -22,7 +22,7 @@ const errors = {
   disk_quota: {
     status: 409,
     title: 'The account has used up its disk space.',
-    help: 'Volumes count with the size their app declares, also those of removed apps, and so do published packages. Delete what you no longer need in Settings → Storage, or ask the operator to raise PLATFORM_ACCOUNT_DISK_MIB.',
+    help: 'Volumes count with the size their app declares, also those of removed apps, and so do published packages and the container images of installed apps. Delete what you no longer need in Settings → Storage, or ask the operator to raise PLATFORM_ACCOUNT_DISK_MIB.',
   },
   volume_in_use: {
     status: 409,
@@ -64,14 +64,29 @@ export const accountDisk = z.strictObject({
       keptUntil: timestamp.nullable(),
     }),
   ),
+  /** Container images of installed apps, as their nodes unpacked them, the largest first; they go with their apps. */
+  images: z.array(z.strictObject({ appId, name: z.string(), bytes })),
 });
 export type AccountDisk = z.infer<typeof accountDisk>;
 
+/** What an image takes where it is unpacked; more than any machine has is none. */
+export const claimImageBody = z.strictObject({ bytes: bytes.max(2 ** 50) });
+
 const routes = {
+  'node.image': {
+    method: 'POST',
+    path: '/v1/node/installations/:id/image',
+    summary: 'Count the image of a backend towards its account',
+    callers: ['node'],
+    params: ofInstallation,
+    body: json(claimImageBody),
+    answers: { 204: null },
+    rate: 'none',
+  },
   'disk.read': {
     method: 'GET',
     path: '/v1/account/disk',
-    summary: 'Disk space of the account: its limit, its volumes and its published packages',
+    summary: 'Disk space of the account: its limit, its volumes, its published packages and its images',
     callers: ['session'],
     answers: { 200: accountDisk },
     rate: 'session',

@@ -71,7 +71,7 @@ const listedAccount = z.strictObject({
   deletesAt: timestamp.nullable(),
   /** Installed ones. */
   apps: counted,
-  /** Volumes at their declared size and published packages. */
+  /** Volumes at their declared size, published packages, and images. */
   diskBytes: counted,
   /** What takes that space, the largest first. */
   disk: z
@@ -82,6 +82,8 @@ const listedAccount = z.strictObject({
         volumeBytes: counted,
         /** Of the versions that the account published. */
         packageBytes: counted,
+        /** Of container images of installed apps. */
+        imageBytes: counted,
       }),
     )
     .max(limits.accountApps.value),

@@ -15,6 +15,7 @@ const limits = {
   packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
   packageUnpacked: { value: 2048 * MiB, unit: 'bytes', meaning: 'package unpacked, all files together' },
   packageEntries: { value: 20_000, unit: 'items', meaning: 'files and folders in a package' },
+  imageEntries: { value: 200_000, unit: 'items', meaning: 'files and folders in all layers of an image' },
   packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
   packageRatio: { value: 200, unit: 'items', meaning: 'compression ratio, beyond the first 64 MiB' },
   manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },

@@ -7,7 +7,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { buildTestPackage, testManifest } from '../../../../tests/support/packages.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
-import { install, nodeWorkload, publish } from '../../test-support/apps.ts';
+import { addNode, bearer, install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { type NodeDouble, startNodeDouble } from '../../test-support/node-double.ts';
 
 const MiB = 1024 * 1024;
@@ -193,5 +193,62 @@ describe('packages', () => {
     const own = `own-${count}`;
     assert.equal((await tryPublish(own, await randomPackage(own, MiB))).status, 201);
     assertRefused(await tryInstall(appId), 409, 'disk_quota');
+  });
+});
+
+describe('images', () => {
+  const { local, foreign } = {
+    local: (path: string, body: unknown) => bearer(platform, platform.core.localNode.nodeCredential, path, body),
+    foreign: async (path: string, body: unknown) =>
+      bearer(platform, (await addNode(platform, `other-${count}`)).credential, path, body),
+  };
+  const pathOf = async (appId: string) =>
+    `/v1/node/installations/${(await installationRow(platform, account, appId)).id}/image`;
+
+  async function anImage(): Promise<string> {
+    count += 1;
+    const appId = `image-${count}`;
+    await publish(publisher, appId, { workload: nodeWorkload });
+    await publish(publisher, appId, { version: '2.0.0', workload: nodeWorkload });
+    assert.equal((await account.fetch('/v1/apps', { body: { appId, version: '1.0.0' } })).status, 201);
+    return appId;
+  }
+
+  test('count towards the account that installed them, as often as they are installed and no more', async () => {
+    const [one, two] = [await anImage(), await anImage()];
+    const claim = async (appId: string, mib: number) => local(await pathOf(appId), { bytes: mib * MiB });
+    for (const mib of [2_000, 2_000, 1_500]) assert.equal((await claim(one, mib)).status, 204);
+    assert.equal((await disk()).usedBytes, 1_500 * MiB);
+    assertRefused(
+      await claim(two, 1_501),
+      409,
+      'disk_quota',
+      /The image of .* takes 1\.5 GiB, and 1\.4 GiB of the 2\.9 GiB/,
+    );
+    assert.deepEqual(
+      (await disk()).images.map(({ appId, bytes }) => [appId, bytes]),
+      [[one, 1_500 * MiB]],
+    );
+    assert.equal((await claim(two, 1_500)).status, 204);
+    assertRefused(await tryInstall(await anApp(1)), 409, 'disk_quota');
+    assertRefused(await claim(one, 1_501), 409, 'disk_quota');
+  });
+
+  test('go with an update, until the image of the new version is counted, and with the app', async () => {
+    const appId = await anImage();
+    assert.equal((await local(await pathOf(appId), { bytes: 2_000 * MiB })).status, 204);
+    assert.equal((await account.fetch(`/v1/apps/${appId}/upgrade`, { body: { version: '2.0.0' } })).status, 200);
+    assert.equal((await disk()).usedBytes, 0);
+    assert.equal((await local(await pathOf(appId), { bytes: 2_500 * MiB })).status, 204);
+    assert.equal((await disk()).usedBytes, 2_500 * MiB);
+    assert.equal((await uninstall(appId)).status, 204);
+    assert.deepEqual([(await disk()).usedBytes, (await disk()).images], [0, []]);
+  });
+
+  test('of an installation elsewhere are none of a node', async () => {
+    const path = await pathOf(await anImage());
+    assertRefused(await foreign(path, { bytes: MiB }), 404, 'not_found');
+    assertRefused(await local(path, { bytes: -1 }), 400, 'invalid_request');
+    assert.equal((await disk()).usedBytes, 0);
   });
 });

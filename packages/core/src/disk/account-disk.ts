@@ -1,10 +1,19 @@
-// The disk space of an account: its volumes at the size they were granted, and the packages it published.
+// The disk space of an account: its volumes at the size they were granted, the packages it published, and the images of its
+// backends.
 import { type AccountDisk, type RefusalError, refuse, sizeText } from '@platform/contract';
 import { lockAccount } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
-import { type PackageRow, selectPackages, selectUsedBytes, selectVolumes, type VolumeRow } from './queries.ts';
+import {
+  type ImageRow,
+  type PackageRow,
+  selectImages,
+  selectPackages,
+  selectUsedBytes,
+  selectVolumes,
+  type VolumeRow,
+} from './queries.ts';
 
 type DiskContext = Pick<CoreContext, 'database'> & { readonly config: Pick<CoreConfig, 'accountDiskBytes'> };
 
@@ -12,10 +21,11 @@ export async function readAccountDisk(
   { database, config, clock }: DiskContext & Pick<CoreContext, 'clock'>,
   accountKey: string,
 ): Promise<AccountDisk> {
-  const [usedBytes, volumes, packages] = await Promise.all([
+  const [usedBytes, volumes, packages, images] = await Promise.all([
     selectUsedBytes(database, accountKey),
     selectVolumes(database, accountKey),
     selectPackages(database, { accountKey, now: clock() }),
+    selectImages(database, accountKey),
   ]);
   return {
     limitBytes: config.accountDiskBytes,
@@ -34,6 +44,7 @@ export async function readAccountDisk(
       installed,
       keptUntil: keptUntil?.toISOString() ?? null,
     })),
+    images: images.map(({ appId, name, bytes }) => ({ appId, name, bytes })),
   };
 }
 
@@ -69,7 +80,7 @@ export function diskQuota(
   const rest = `${sizeText(Math.max(0, left), Math.floor)} of the ${sizeText(accountDiskBytes)} of your account are left`;
   return refuse(
     'disk_quota',
-    `${needed}, and ${rest}. Delete volumes or packages that you no longer need in Settings → Storage.`,
+    `${needed}, and ${rest}. Delete volumes, packages or apps that you no longer need in Settings → Storage.`,
   );
 }
 
@@ -77,10 +88,12 @@ export function diskQuota(
 export async function listDiskUse({ database, clock }: Pick<CoreContext, 'database' | 'clock'>): Promise<{
   readonly volumes: VolumeRow[];
   readonly packages: PackageRow[];
+  readonly images: ImageRow[];
 }> {
-  const [volumes, packages] = await Promise.all([
+  const [volumes, packages, images] = await Promise.all([
     selectVolumes(database, null),
     selectPackages(database, { accountKey: null, now: clock() }),
+    selectImages(database, null),
   ]);
-  return { volumes, packages };
+  return { volumes, packages, images };
 }

@@ -1,5 +1,5 @@
-// The disk domain: what each account takes of the disk, and its limit. It owns no table: volumes are installations',
-// packages the catalog's, and both ask here before they add to them.
+// The disk domain: what each account takes of the disk, and its limit. It owns what nodes count of images; volumes are
+// installations', packages the catalog's, and both ask here before they add to them.
 import { jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';

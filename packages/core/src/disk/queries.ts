@@ -1,4 +1,5 @@
 // All SQL of what accounts take of the disk.
+import type { InstallationId } from '@platform/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
 
@@ -16,7 +17,11 @@ export const volumeMiB = sql<number>`
 /** Bytes of the package `b`: as uploaded or as unpacked, whichever is more. */
 const packageBytes = sql<string>`greatest(b.size, b.unpacked)`;
 
-/** Bytes of all volumes and packages of an account. */
+/** Images of backends that an account has installed: `m` is the image, `i` its installation. */
+const installedImages = sql`installation_images m
+  JOIN kept_installations i ON i.id = m.installation_id AND i.version = m.version AND i.removed_at IS NULL`;
+
+/** Bytes of all volumes, packages and images of an account. */
 export async function selectUsedBytes(db: Executor, accountKey: string): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     SELECT ((SELECT coalesce(sum(${volumeMiB}), 0) * 1048576
@@ -26,7 +31,10 @@ export async function selectUsedBytes(db: Executor, accountKey: string): Promise
                  FROM published_apps a
                  JOIN published_versions v ON v.app_id = a.app_id
                  JOIN stored_packages b ON b.hash = v.package_hash
-                WHERE a.owner_key = ${accountKey}))::text AS bytes`.execute(db);
+                WHERE a.owner_key = ${accountKey})
+            + (SELECT coalesce(sum(m.bytes), 0) FROM ${installedImages} WHERE i.account_key = ${accountKey}))::text AS bytes`.execute(
+    db,
+  );
   return Number(rows[0]?.bytes ?? 0);
 }
 
@@ -99,6 +107,64 @@ export async function selectPackages(
   return rows;
 }
 
+/** The image of a backend. */
+export interface ImageRow {
+  readonly account: string;
+  readonly appId: string;
+  readonly name: string;
+  readonly bytes: number;
+  /** Name of the node it lies on. */
+  readonly node: string | null;
+}
+
+/** The images of the backends of an account, or of all accounts, the largest first. */
+export async function selectImages(db: Executor, accountKey: string | null): Promise<ImageRow[]> {
+  const { rows } = await sql<ImageRow>`
+    SELECT o.name AS account, i.app_id AS "appId", coalesce(v.manifest ->> 'name', i.app_id) AS name,
+           m.bytes::float8 AS bytes, n.name AS node
+      FROM ${installedImages}
+      JOIN account_states o ON o.key = i.account_key
+      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN known_nodes n ON n.id = i.node_id
+     WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}
+     ORDER BY m.bytes DESC, account, "appId"`.execute(db);
+  return rows;
+}
+
+/** An installation whose image a node may count. */
+export interface PlacedImage {
+  readonly accountKey: string;
+  /** Of the app, its id when no version is left. */
+  readonly name: string;
+  /** What is counted of the same version already. */
+  readonly bytes: number;
+}
+
+/** `undefined` for an installation that is not placed on this node. Locks its row. */
+export async function selectPlacedImage(
+  trx: Executor,
+  { installationId, nodeId }: { readonly installationId: InstallationId; readonly nodeId: string },
+): Promise<PlacedImage | undefined> {
+  const { rows } = await sql<PlacedImage>`
+    SELECT i.account_key AS "accountKey", coalesce(v.manifest ->> 'name', i.app_id) AS name,
+           coalesce((SELECT m.bytes FROM installation_images m
+                      WHERE m.installation_id = i.id AND m.version = i.version), 0)::float8 AS bytes
+      FROM installed_apps i
+      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.id = ${installationId} AND i.node_id = ${nodeId}`.execute(trx);
+  return rows[0];
+}
+
+export async function writeImage(
+  trx: Executor,
+  { installationId, bytes }: { readonly installationId: InstallationId; readonly bytes: number },
+): Promise<void> {
+  await sql`
+    INSERT INTO installation_images (installation_id, version, bytes)
+    SELECT id, version, ${bytes} FROM installed_apps WHERE id = ${installationId}
+    ON CONFLICT (installation_id) DO UPDATE SET version = EXCLUDED.version, bytes = EXCLUDED.bytes`.execute(trx);
+}
+
 /** What an account takes for one app. */
 export interface UseByApp {
   readonly accountKey: string;
@@ -108,24 +174,30 @@ export interface UseByApp {
   readonly volumeBytes: number;
   /** Of the versions that the account published. */
   readonly packageBytes: number;
+  readonly imageBytes: number;
 }
 
 /** The apps that these accounts have installed, published, or keep a volume of. */
 export async function selectUseByApp(db: Executor, accountKeys: readonly string[]): Promise<UseByApp[]> {
   const { rows } = await sql<UseByApp>`
-    SELECT account AS "accountKey", app AS "appId", coalesce(max(name) FILTER (WHERE installed), max(name)) AS name, bool_or(installed) AS installed,
-           sum(volume)::float8 * 1048576 AS "volumeBytes", sum(package)::float8 AS "packageBytes"
+    SELECT account AS "accountKey", app AS "appId", coalesce(max(name) FILTER (WHERE installed AND image = 0), max(name)) AS name, bool_or(installed) AS installed,
+           sum(volume)::float8 * 1048576 AS "volumeBytes", sum(package)::float8 AS "packageBytes",
+           sum(image)::float8 AS "imageBytes"
       FROM (SELECT i.account_key AS account, i.app_id AS app, coalesce(v.manifest ->> 'name', i.app_id) AS name,
-                   i.removed_at IS NULL AS installed, ${volumeMiB} AS volume, 0 AS package
+                   i.removed_at IS NULL AS installed, ${volumeMiB} AS volume, 0 AS package, 0 AS image
               FROM kept_installations i
               LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
              WHERE i.account_key = ANY (${[...accountKeys]})
             UNION ALL
-            SELECT a.owner_key, a.app_id, coalesce(v.manifest ->> 'name', a.app_id), false, 0, ${packageBytes}
+            SELECT a.owner_key, a.app_id, coalesce(v.manifest ->> 'name', a.app_id), false, 0, ${packageBytes}, 0
               FROM published_apps a
               JOIN published_versions v ON v.app_id = a.app_id
               JOIN stored_packages b ON b.hash = v.package_hash
-             WHERE a.owner_key = ANY (${[...accountKeys]})) AS each
+             WHERE a.owner_key = ANY (${[...accountKeys]})
+            UNION ALL
+            SELECT i.account_key, i.app_id, i.app_id, true, 0, 0, m.bytes
+              FROM ${installedImages}
+             WHERE i.account_key = ANY (${[...accountKeys]})) AS each
      GROUP BY account, app
      ORDER BY account, app`.execute(db);
   return rows;

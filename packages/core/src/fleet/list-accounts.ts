@@ -33,7 +33,7 @@ export async function listAccountsWithUse(
 }
 
 function usedBy(apps: readonly UseByApp[]): Pick<ListedAccount, 'apps' | 'diskBytes' | 'disk'> {
-  const bytesOf = ({ volumeBytes, packageBytes }: UseByApp) => volumeBytes + packageBytes;
+  const bytesOf = ({ volumeBytes, packageBytes, imageBytes }: UseByApp) => volumeBytes + packageBytes + imageBytes;
   return {
     apps: apps.filter(({ installed }) => installed).length,
     diskBytes: apps.reduce((sum, app) => sum + bytesOf(app), 0),
@@ -41,6 +41,12 @@ function usedBy(apps: readonly UseByApp[]): Pick<ListedAccount, 'apps' | 'diskBy
       .filter((app) => bytesOf(app) > 0)
       .sort((one, other) => bytesOf(other) - bytesOf(one))
       .slice(0, limits.accountApps.value)
-      .map(({ appId, name, volumeBytes, packageBytes }) => ({ appId, name, volumeBytes, packageBytes })),
+      .map(({ appId, name, volumeBytes, packageBytes, imageBytes }) => ({
+        appId,
+        name,
+        volumeBytes,
+        packageBytes,
+        imageBytes,
+      })),
   };
 }

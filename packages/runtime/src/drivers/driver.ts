@@ -82,6 +82,11 @@ export interface WorkloadSpec {
    * For a driver whose Gateways run elsewhere: their settings. Requests new credentials from core, so once per start.
    */
   gatewaySettings(): Promise<GatewaySettings>;
+  /**
+   * Called by a driver that unpacks an image for it, with the bytes that the image takes on this machine, before it
+   * takes them; what it throws is the outcome of the start.
+   */
+  claimImage(bytes: number): Promise<void>;
   /** Callbacks of its Gateway. Also part of the settings, but available without new credentials. */
   readonly gatewayHooks: GatewayHooks;
   /** Aborts the start and ends everything it began. */
@@ -185,7 +190,12 @@ export interface Driver {
    * resources, so it runs before the start takes a slot. Default: nothing to download.
    * @throws like `start`
    */
-  prepare?(workload: Pick<WorkloadSpec, 'app' | 'manifest' | 'abort'>): Promise<void>;
+  prepare?(workload: Pick<WorkloadSpec, 'app' | 'manifest' | 'abort' | 'claimImage'>): Promise<void>;
+  /**
+   * Removes what was made for workloads other than these, which are all that this machine should run, such as their
+   * images. What is still in use goes with a later call. Default: the driver makes nothing that outlives a workload.
+   */
+  keepOnly?(workloads: readonly Pick<WorkloadSpec, 'app' | 'manifest'>[]): Promise<void>;
   /**
    * Starts a workload, which may not listen yet when this resolves.
    * @throws StartRefused when no attempt can succeed; LaunchError and others when a later one may

@@ -40,6 +40,7 @@ import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Tally } from '../tally.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import { createAnswerRemarks } from './answer-remarks.ts';
+import { imageClaim } from './claim-image.ts';
 import { fingerprintOf } from './start-relevant.ts';
 import { createUsage } from './usage.ts';
 
@@ -53,7 +54,7 @@ export interface WorkloadParts {
   readonly udpPorts: UdpPorts;
   /** Undefined on a node that shares none. */
   readonly sharedVolumes: SharedVolumes | undefined;
-  readonly core: Pick<CoreClient, 'startWorkload'>;
+  readonly core: Pick<CoreClient, 'startWorkload' | 'claimImage'>;
   readonly coreOrigin: string;
   readonly coreHost: string;
   readonly coreKey?: Buffer;
@@ -100,11 +101,11 @@ export interface StartOptions {
  * @throws like `startWorkload`
  */
 export async function prepareWorkload(
-  { packages, driver }: Pick<WorkloadParts, 'packages' | 'driver'>,
+  { packages, driver, core }: Pick<WorkloadParts, 'packages' | 'driver' | 'core'>,
   { assignment, abort }: Pick<StartOptions, 'assignment' | 'abort'>,
 ): Promise<void> {
   const app = await packageFolder(packages, assignment);
-  await driver.prepare?.({ app, manifest: assignment.workload, abort });
+  await driver.prepare?.({ app, manifest: assignment.workload, abort, claimImage: imageClaim(core, assignment) });
 }
 
 /**
@@ -186,6 +187,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     openGateway,
     gatewaySettings,
     gatewayHooks,
+    claimImage: imageClaim(parts.core, assignment),
     abort,
   };
   try {

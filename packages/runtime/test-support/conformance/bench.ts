@@ -33,6 +33,8 @@ export interface StartRequest {
   /** Members of the manifest that differ from the default; for a new installation only. */
   readonly workload?: Readonly<Record<string, unknown>>;
   readonly abort?: AbortSignal;
+  /** Default: every image may be taken. */
+  readonly claimImage?: (bytes: number) => Promise<void>;
   /** Default: that of the driver under test. */
   readonly network?: NetworkPolicy;
   /** Of its Gateway. Default: one that grants nothing. */
@@ -173,6 +175,7 @@ export async function openBench(under: DriverUnderTest, former?: Place): Promise
         return settings;
       },
       gatewayHooks: hooks,
+      claimImage: request.claimImage ?? (async () => undefined),
       abort: request.abort ?? new AbortController().signal,
     };
     return { assignment, spec, volume, gatewayCredential, appCapability, coreServiceCredential };

@@ -10,6 +10,7 @@ import type { DriverUnderTest } from '../../../test-support/conformance/under-te
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../../test-support/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../../test-support/image-registry.ts';
+import { StartRefused } from '../driver.ts';
 import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
 
@@ -251,6 +252,36 @@ describe('the docker driver', { skip: missing }, () => {
         named(`${NOBODY}/app@${digest}`),
         (error: Error) => error.name === 'LaunchError' && /does not answer/.test(error.message),
       );
+    });
+
+    test('an image goes when no installation refers to it, not before, and none comes that the account may not take', {
+      skip: imageMissing(),
+    }, async () => {
+      const ours = async () =>
+        (await docker.listImages({ filters: { label: [`${labels.role}=app`] } })).flatMap(
+          ({ RepoTags }) => RepoTags ?? [],
+        );
+      await bench().driver.keepOnly?.([]);
+      assert.deepEqual(await ours(), []);
+      const workload = { runtime: 'oci', image: 'image.tar' };
+      const files = { 'image.tar': await imageArchive(image) };
+      const refusal = new StartRefused('The account has used up its disk space.');
+      const claims: number[] = [];
+      const refused = bench().start({ workload, files, claimImage: () => Promise.reject(refusal) });
+      await assert.rejects(refused, refusal);
+      assert.deepEqual(await ours(), []);
+      const started = await bench().start({ workload, files, claimImage: async (bytes) => void claims.push(bytes) });
+      const [name] = await ours();
+      assert.ok(name !== undefined);
+      const used = await bench().driver.keepOnly?.([]);
+      assert.deepEqual([used, await ours()], [undefined, [name]], 'a container uses it');
+      await started.stop(0);
+      await bench().driver.keepOnly?.([]);
+      assert.deepEqual(await ours(), []);
+      // Before it came, and as it stood in the engine.
+      assert.equal(claims.length, 2);
+      assert.equal(claims[0], claims[1]);
+      assert.ok(Number(claims[0]) > 500 * 1_024, `${claims[0]} bytes for a busybox`);
     });
 
     test('an image of a registry that the operator allows runs alike, and once more without the registry', {

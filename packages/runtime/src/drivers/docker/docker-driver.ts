@@ -1,15 +1,14 @@
 // The `docker` driver: a workload as a container on a network of its own, whose only neighbour is its Gateway's
 // container. docs/decisions/docker-driver.md describes the isolation and its limits.
 import { createHash, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGatewayDialer } from '@platform/http';
 import type { Log } from '../../clock.ts';
-import type { RequireRoom } from '../../disk-watch.ts';
+import { type RequireRoom, roomIn } from '../../disk-watch.ts';
 import type { GatewaySidecar } from '../../gateway-port.ts';
 import { type Driver, type DriverReport, StartRefused } from '../driver.ts';
 import { blockNumbers } from './addresses.ts';
-import { type AppImages, openAppImages } from './app-images.ts';
 import { ensureBaseImage } from './base-image.ts';
 import { openCellPool } from './cell-pool.ts';
 import { type CellParts, destroyCell, makeCell } from './cells.ts';
@@ -18,6 +17,7 @@ import { defaultEngineSocket, type Engine, engineMessage, openEngine } from './e
 import { openEngineLine } from './engine-line.ts';
 import { describeEngine, explainMissing, unenforcedLimits } from './engine-report.ts';
 import { type Firewall, openFirewall } from './firewall.ts';
+import { type AppImages, type AppImagesOptions, openAppImages } from './images/app-images.ts';
 import { clearLeftovers, destroySurvivor } from './leftovers.ts';
 import { tryWalls } from './probe.ts';
 import { openRemains } from './remains.ts';
@@ -73,13 +73,14 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
   let engine: Engine;
   let described: Omit<DriverReport, 'ok' | 'reasons'>;
   const line = openEngineLine();
+  const socketPath = options.socketPath ?? defaultEngineSocket;
   try {
     requireRoot();
     firewall = openFirewall({
       owner,
       ...(options.networkNamespace === undefined ? {} : { networkNamespace: options.networkNamespace }),
     });
-    engine = await openEngine(options.socketPath ?? defaultEngineSocket, line);
+    engine = await openEngine(socketPath, line);
     described = await describeEngine(engine);
     await firewall.install();
   } catch (error) {
@@ -110,10 +111,11 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     privateOrigins: options.privateOrigins ?? [],
     sidecar: options.sidecar,
     dns: options.dns ?? [],
-    images: await openAppImages({
-      ...{ engine, owner, registries: options.imageRegistries ?? [], log: options.log },
+    images: openAppImages({
+      ...{ engine, socketPath, owner, registries: options.imageRegistries ?? [], log: options.log },
       folder: join(options.dataDirectory, 'runtime', 'images'),
       requireRoom: options.requireRoom ?? (() => undefined),
+      ...(await diskOf(engine)),
     }),
     log: options.log,
   };
@@ -133,9 +135,13 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
     list: async () => survivors,
     adopt: (survivor, spec) => adoptContainer(node, survivor, spec),
     destroy: (survivor) => destroySurvivor(node, survivor),
-    async prepare({ app, manifest, abort }) {
-      if (report.ok && manifest.image !== undefined) await node.images.ensure(app, manifest.image, abort);
+    async prepare({ app, manifest: { image }, abort, claimImage: claim }) {
+      if (report.ok && image !== undefined) await node.images.ensure({ app, image, abort, claim });
     },
+    keepOnly: (workloads) =>
+      node.images.keepOnly(
+        workloads.flatMap(({ app, manifest: { image } }) => (image === undefined ? [] : [{ app, image }])),
+      ),
     async start(spec) {
       if (!report.ok) throw refusal(report);
       const instance = await startContainer(node, cells, spec).catch((error: unknown) => {
@@ -177,6 +183,16 @@ export async function openDockerDriver(options: DockerDriverOptions): Promise<Dr
       await firewall.remove();
       rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** Where the engine unpacks images, and whether it copies layers. */
+async function diskOf(engine: Engine): Promise<Pick<AppImagesOptions, 'requireEngineRoom' | 'copiesLayers'>> {
+  const { Driver: storage, DockerRootDir: root }: Readonly<Record<string, unknown>> = await engine.info();
+  return {
+    copiesLayers: storage === 'vfs',
+    // In a mount namespace of its own it may be elsewhere; then its own errors say that it is full.
+    ...(typeof root === 'string' && existsSync(root) ? { requireEngineRoom: roomIn(root) } : {}),
   };
 }
 

@@ -14,8 +14,8 @@ export const labels = {
   cell: 'platform.cell',
   installation: 'platform.installation',
   fingerprint: 'platform.fingerprint',
-  /** Of an image that came from a registry. */
-  digest: 'platform.digest',
+  /** Of an image of an app: what it was found to take before it was loaded. */
+  diskBytes: 'platform.disk-bytes',
 } as const;
 
 export const defaultEngineSocket = '/var/run/docker.sock';

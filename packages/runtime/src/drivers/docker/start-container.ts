@@ -98,9 +98,10 @@ interface Program {
   readonly path: 'ours' | 'of the image';
 }
 
-async function programOf(node: DockerNode, { app, manifest, abort }: WorkloadSpec): Promise<Program> {
+async function programOf(node: DockerNode, { app, manifest, abort, claimImage }: WorkloadSpec): Promise<Program> {
   if (manifest.runtime === 'oci' && manifest.image !== undefined) {
-    return { image: await node.images.ensure(app, manifest.image, abort), mounts: [], path: 'of the image' };
+    const need = { app, image: manifest.image, abort, claim: claimImage };
+    return { image: await node.images.ensure(need), mounts: [], path: 'of the image' };
   }
   const { path, runtime } = requireEntry(app, manifest);
   const program = `${insideContainer.app}/${path}`;

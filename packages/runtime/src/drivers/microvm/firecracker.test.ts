@@ -191,6 +191,7 @@ test('a workload runs through the same keeper, enclosure and guest, behind the f
           log() {},
         }),
       gatewayHooks: { onActivity() {}, log() {} },
+      claimImage: async () => undefined,
       gatewaySettings: () => Promise.reject(new Error('not asked for')),
       abort: new AbortController().signal,
     },

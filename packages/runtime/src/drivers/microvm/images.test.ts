@@ -46,6 +46,26 @@ test('an image of former programs goes when another is there, and nothing else d
   await images.file('initramfs', 'the same', () => Promise.reject(new Error('it is made already')));
 });
 
+test('the image of an app goes with its package, unless another has the same content', {
+  skip: findProgram('mkfs.erofs') === undefined && 'apt-get install erofs-utils',
+}, async (t) => {
+  const images = await shared(t).platform();
+  const apps = ['one', 'one', 'two'].map((content) => {
+    const app = mkdtempSync(join(tmpdir(), 'app-'));
+    t.after(() => rmSync(app, { recursive: true, force: true }));
+    writeFileSync(join(app, 'index.mjs'), content);
+    return app;
+  });
+  const [one = '', same = '', two = ''] = apps;
+  const [first = '', , second = ''] = await Promise.all(apps.map((app) => images.ofFolder(app)));
+  images.keepFolders(new Set([one, same, two]));
+  assert.deepEqual([existsSync(first), existsSync(second)], [true, true]);
+  images.keepFolders(new Set([same]));
+  assert.deepEqual([existsSync(first), existsSync(second)], [true, false]);
+  images.keepFolders(new Set());
+  assert.equal(existsSync(first), false);
+});
+
 test('a full disk gets no image of another app, and those that are there are used', async (t) => {
   const images = await shared(t).platform();
   const app = mkdtempSync(join(tmpdir(), 'app-'));

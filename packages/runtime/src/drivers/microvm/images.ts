@@ -32,6 +32,8 @@ export interface Images {
    * @throws LaunchError when it cannot be made, and what `requireRoom` throws
    */
   ofFolder(folder: string, requireRoom?: RequireRoom): Promise<string>;
+  /** Removes the images of other folders, as far as they were asked for here. A running machine keeps its own open. */
+  keepFolders(folders: ReadonlySet<string>): void;
   /**
    * The image named `name-<hash of identity>`, made of what `fill` puts into its folder. It is not removed before
    * `close`, or the end of this process.
@@ -64,6 +66,8 @@ export async function openImages(directory: string, makeErofs: string): Promise<
   const underWay = new Map<string, Promise<string>>();
   /** Open files, whose locks say that they are in use. */
   const held = new Map<string, number>();
+  /** Images of folders by the folder; of what an earlier process asked for the longest unused go in time. */
+  const ofFolders = new Map<string, string>();
   for (const name of readdirSync(directory)) if (name.startsWith(MAKING)) await removeUnused(join(directory, name));
 
   /** Two starts of one package make its image once. */
@@ -98,8 +102,17 @@ export async function openImages(directory: string, makeErofs: string): Promise<
         // Its lock is not needed: what is used goes last.
         if (descriptor !== undefined) closeSync(descriptor);
       });
+      ofFolders.set(folder, file);
       forgetUnused(directory);
       return file;
+    },
+    keepFolders(folders) {
+      const kept = new Set([...ofFolders].flatMap(([folder, file]) => (folders.has(folder) ? [file] : [])));
+      for (const [folder, file] of ofFolders) {
+        if (folders.has(folder)) continue;
+        ofFolders.delete(folder);
+        if (!kept.has(file)) rmSync(file, { force: true });
+      }
     },
     built(name, identity, fill) {
       const file = join(directory, `${name}-${hash(identity)}`);

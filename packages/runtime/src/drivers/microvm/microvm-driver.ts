@@ -61,6 +61,9 @@ export async function openMicrovmDriver(options: MicrovmDriverOptions): Promise<
     async prepare({ app, manifest }) {
       if (report.ok && manifest.runtime !== 'oci') await host?.images.ofFolder(app, options.requireRoom);
     },
+    async keepOnly(workloads) {
+      host?.images.keepFolders(new Set(workloads.map(({ app }) => app)));
+    },
     async start(spec) {
       if (host === undefined || report.acceleration === 'none') {
         throw new StartRefused(`This machine cannot run virtual machines: ${report.reasons[0] ?? 'the trial failed.'}`);

@@ -125,6 +125,7 @@ function trialSpec(dataDirectory: string, abort: AbortSignal): WorkloadSpec {
     fingerprint: '',
     openGateway: async ({ listen }) => closedGateway(listen),
     gatewayHooks: { onActivity: () => undefined, log: () => undefined },
+    claimImage: async () => undefined,
     gatewaySettings: () => Promise.reject(new Error('A trial has no Gateway.')),
     abort,
   };

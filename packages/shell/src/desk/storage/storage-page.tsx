@@ -31,7 +31,7 @@ export function StoragePage() {
       <PageHead title="Storage">
         <p class="quiet-text">
           An app’s volume counts with the size the app asked for, and is kept when you remove the app. Packages you
-          published count too.
+          published count too, and so do container images, which go with their apps.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}
@@ -40,13 +40,14 @@ export function StoragePage() {
       ) : (
         <>
           <Total disk={disk} />
-          {disk.volumes.length + disk.packages.length === 0 && (
+          {disk.volumes.length + disk.packages.length + disk.images.length === 0 && (
             <Empty icon="box" title="Nothing takes storage yet">
               What apps with a backend keep, and packages you publish, appear here with their size.
             </Empty>
           )}
           <Items title="App data" disk={disk} again={reading.again} kind="volumes" />
           <Items title="Published packages" disk={disk} again={reading.again} kind="packages" />
+          <Items title="Images of apps" disk={disk} again={reading.again} kind="images" />
         </>
       )}
     </>
@@ -69,19 +70,22 @@ function Total({ disk: { usedBytes, limitBytes } }: { readonly disk: AccountDisk
   );
 }
 
+const itemsOf = {
+  volumes: ({ volumes }: AccountDisk): readonly Item[] => volumes.toSorted(byName).map(volumeItem),
+  packages: ({ packages }: AccountDisk): readonly Item[] => packages.toSorted(byVersion).map(packageItem),
+  images: ({ images }: AccountDisk): readonly Item[] => images.toSorted(byName).map(imageItem),
+};
+
 interface ItemsProps {
   readonly title: string;
   readonly disk: AccountDisk;
-  readonly kind: 'volumes' | 'packages';
+  readonly kind: keyof typeof itemsOf;
   readonly again: () => Promise<void>;
 }
 
 function Items({ title, disk, kind, again }: ItemsProps) {
   if (disk[kind].length === 0) return null;
-  const rows: readonly Item[] =
-    kind === 'volumes'
-      ? disk.volumes.toSorted(byName).map(volumeItem)
-      : disk.packages.toSorted(byVersion).map(packageItem);
+  const rows = itemsOf[kind](disk);
   return (
     <section class="block">
       <h3>{title}</h3>
@@ -140,6 +144,13 @@ function packageItem({ appId, version, bytes: size, installed, keptUntil }: Acco
     remove: installed || keptUntil !== null ? null : () => call('catalog.withdraw', { params: { appId, version } }),
     question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
     typed: null,
+  };
+}
+
+function imageItem({ appId, name, bytes: size }: AccountDisk['images'][number]): Item {
+  return {
+    ...{ key: appId, icon: 'box', title: name, about: `${sizeText(size)} · installed` },
+    ...{ remove: null, question: '', typed: null },
   };
 }
 

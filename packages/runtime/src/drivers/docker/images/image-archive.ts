@@ -6,23 +6,27 @@ import { type Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { limits } from '@platform/contract';
-import { extract } from 'tar-stream';
+import { type Extract, extract, type Pack, pack } from 'tar-stream';
 import * as z from 'zod';
-
-/** The archive cannot be used. The message goes on after "The image of the package ". */
-export class ImageArchiveError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ImageArchiveError';
-  }
-}
+import { ImageArchiveError } from './image-archive-error.ts';
+import { type LayerMeter, rewriteLayer } from './layer.ts';
 
 export interface ImageArchive {
-  /** Hash of the archive, hexadecimal. */
-  readonly hash: string;
-  /** Entries of the archive that hold its layers, lowest first. */
-  readonly layers: readonly string[];
+  /** Lowest first. A layer may be named several times, and is unpacked as often. */
+  readonly layers: readonly ImageLayer[];
   readonly config: ImageConfig;
+}
+
+/** A layer as it is written anew for the engine. */
+export interface ImageLayer {
+  /** Entry of the archive that holds it. */
+  readonly name: string;
+  /** As written anew: an uncompressed tar of so many bytes. */
+  readonly bytes: number;
+  /** The digest of those bytes. */
+  readonly digest: string;
+  /** What its files and folders take where the engine unpacks them. */
+  readonly diskBytes: number;
 }
 
 /** Bytes of a manifest or configuration. */
@@ -30,8 +34,6 @@ export const LARGEST_JSON = 256 * 1024;
 const MOST_JSON = 8 * 1024 * 1024;
 export const MOST_LAYERS = 127;
 const GZIP = Buffer.from([0x1f, 0x8b]);
-/** Other compressions that engines undo (bzip2, xz, zstd): how large they become would be known too late. */
-const UNCOUNTED = ['425a68', 'fd377a585a00', '28b52ffd'].map((bytes) => Buffer.from(bytes, 'hex'));
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** The processor of this machine, as images name it. */
@@ -90,9 +92,82 @@ export async function checkImageArchive(file: string): Promise<ImageArchive> {
   if (config.architecture !== processor()) {
     throw new ImageArchiveError(`is for ${config.architecture} processors, which this machine does not have.`);
   }
-  if (config.rootfs.diff_ids.length !== layers.length) throw new ImageArchiveError('does not name its layers rightly.');
-  return { hash: found.hash, layers, config };
+  const { diff_ids: digests } = config.rootfs;
+  if (digests.length !== layers.length) throw new ImageArchiveError('does not name its layers rightly.');
+  const read = await readLayers(file, layers);
+  return {
+    config,
+    layers: layers.map((name, index) => {
+      const layer = read.get(name);
+      if (layer === undefined || layer.plainDigest !== digests[index])
+        throw new ImageArchiveError('contains something that does not match its digest.');
+      return layer;
+    }),
+  };
 }
+
+/** Reads each layer as it will be written, and counts it as often as it is named. */
+async function readLayers(
+  file: string,
+  names: readonly string[],
+): Promise<ReadonlyMap<string, ImageLayer & { readonly plainDigest: string }>> {
+  const uses = new Map<string, number>();
+  for (const name of names) uses.set(name, (uses.get(name) ?? 0) + 1);
+  const layers = new Map<string, ImageLayer & { readonly plainDigest: string }>();
+  const sum = { plain: 0, files: 0, disk: 0 };
+  await eachEntry(file, async (entry, name) => {
+    const times = uses.get(name);
+    if (times === undefined) return entry.resume();
+    const plain = createHash('sha256');
+    let diskBytes = 0;
+    const meter: LayerMeter = {
+      read(bytes) {
+        plain.update(bytes);
+        sum.plain += bytes.length;
+        if (sum.plain > limits.packageUnpacked.value) throw tooLarge();
+      },
+      entry(taken) {
+        diskBytes += taken.diskBytes;
+        sum.disk += taken.diskBytes * times;
+        sum.files += taken.files * times;
+        if (sum.disk > limits.packageUnpacked.value) throw tooLarge();
+        if (sum.files > limits.imageEntries.value)
+          throw new ImageArchiveError(`has more than ${limits.imageEntries.value} files and folders in its layers.`);
+      },
+    };
+    const written = createHash('sha256');
+    let bytes = 0;
+    const target = pack();
+    const rewritten = rewriteLayer(entry, target, meter).then(
+      () => target.finalize(),
+      (error: unknown) => target.destroy(asError(error)),
+    );
+    for await (const piece of target as AsyncIterable<Buffer>) {
+      written.update(piece);
+      bytes += piece.length;
+    }
+    await rewritten;
+    layers.set(name, {
+      ...{ name, bytes, diskBytes },
+      digest: `sha256:${written.digest('hex')}`,
+      plainDigest: `sha256:${plain.digest('hex')}`,
+    });
+  });
+  return layers;
+}
+
+/** Writes one layer of a checked archive anew, once more. */
+export async function writeLayer(entry: ArchiveEntry, target: ReturnType<Pack['entry']>): Promise<void> {
+  const layer = pack();
+  const rewritten = rewriteLayer(entry, layer, { read: () => undefined, entry: () => undefined }).then(
+    () => layer.finalize(),
+    (error: unknown) => layer.destroy(asError(error)),
+  );
+  await pipeline(layer, target);
+  await rewritten;
+}
+
+export type ArchiveEntry = Extract extends AsyncIterable<infer Source> ? Source : never;
 
 type ReadJson = <Value>(name: string, shape: z.ZodType<Value>) => Value;
 
@@ -122,67 +197,66 @@ function choose(manifests: z.infer<typeof index>['manifests']): string {
 
 const blob = (name: string): string => `blobs/sha256/${name.slice('sha256:'.length)}`;
 
-interface Entries {
-  readonly hash: string;
-  readonly names: ReadonlySet<string>;
-  readonly json: ReadonlyMap<string, string>;
-}
-
-async function readEntries(file: string): Promise<Entries> {
-  const hash = createHash('sha256');
+/**
+ * Reads an archive to its end; `each` reads the content of one file of it, or lets it pass.
+ * @throws ImageArchiveError
+ */
+export async function eachEntry(
+  file: string,
+  each: (entry: ArchiveEntry, name: string) => Promise<unknown> | unknown,
+): Promise<void> {
   const archive = extract();
-  const source = readArchive(file);
-  source.on('data', (chunk: Buffer) => hash.update(chunk));
   // A failure ends the loop below as well.
-  pipeline(source, archive).catch(() => undefined);
-  const names = new Set<string>();
-  const json = new Map<string, string>();
-  let kept = 0;
-  let inflated = 0;
+  pipeline(readArchive(file), archive).catch(() => undefined);
   try {
     for await (const entry of archive) {
-      const { header } = entry;
-      const name = header.name.replace(/^(\.\/)+/, '');
-      if (header.type === 'directory') {
-        entry.resume();
-        continue;
-      }
-      if (header.type !== 'file' && header.type !== 'contiguous-file') throw new ImageArchiveError('contains a link.');
-      if (names.size >= limits.packageEntries.value) throw new ImageArchiveError('contains too many files.');
-      if (names.has(name)) throw new ImageArchiveError('contains a file twice.');
-      names.add(name);
-      const content = new Content(name, (bytes) => {
-        inflated += bytes;
-        if (inflated > limits.packageUnpacked.value) throw new ImageArchiveError('is too large when unpacked.');
-      });
-      await pipeline(entry, content);
-      await content.inflated;
-      content.check();
-      if (content.text === undefined) continue;
-      kept += content.text.length;
-      if (kept <= MOST_JSON) json.set(name, content.text);
+      const { type, name } = entry.header;
+      if (type === 'directory') entry.resume();
+      else if (type !== 'file' && type !== 'contiguous-file') throw new ImageArchiveError('contains a link.');
+      else await each(entry, name.replace(/^(\.\/)+/, ''));
     }
   } catch (error) {
     if (error instanceof ImageArchiveError) throw error;
     throw new ImageArchiveError('is not a readable archive.');
   }
-  return { hash: hash.digest('hex'), names, json };
 }
 
-/** One entry: its digest, its text while that is short, and how large it is when a layer is unpacked. */
+interface Entries {
+  readonly names: ReadonlySet<string>;
+  readonly json: ReadonlyMap<string, string>;
+}
+
+async function readEntries(file: string): Promise<Entries> {
+  const names = new Set<string>();
+  const json = new Map<string, string>();
+  let kept = 0;
+  let bytes = 0;
+  await eachEntry(file, async (entry, name) => {
+    if (names.size >= limits.packageEntries.value) throw new ImageArchiveError('contains too many files.');
+    if (names.has(name)) throw new ImageArchiveError('contains a file twice.');
+    names.add(name);
+    bytes += entry.header.size ?? 0;
+    if (bytes > limits.packageUnpacked.value) throw tooLarge();
+    const content = new Content(name);
+    await pipeline(entry, content);
+    content.check();
+    if (content.text === undefined) return;
+    kept += content.text.length;
+    if (kept <= MOST_JSON) json.set(name, content.text);
+  });
+  return { names, json };
+}
+
+/** One entry: its digest, and its text while that is short. */
 class Content extends Writable {
   readonly #name: string;
   readonly #hash: Hash = createHash('sha256');
-  readonly #count: (bytes: number) => void;
   #begin: Buffer[] | undefined = [];
   #length = 0;
-  #gunzip: ReturnType<typeof createGunzip> | undefined;
-  inflated: Promise<void> = Promise.resolve();
 
-  constructor(name: string, count: (bytes: number) => void) {
+  constructor(name: string) {
     super();
     this.#name = name;
-    this.#count = count;
   }
 
   get text(): string | undefined {
@@ -196,52 +270,19 @@ class Content extends Writable {
     }
   }
 
-  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (this.#length === 0 && chunk.subarray(0, GZIP.length).equals(GZIP)) this.#inflate();
-    if (this.#length === 0 && UNCOUNTED.some((magic) => chunk.subarray(0, magic.length).equals(magic))) {
-      done(new ImageArchiveError('is compressed in another way than gzip.'));
-      return;
-    }
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.#hash.update(chunk);
     this.#length += chunk.length;
     if (this.#length <= LARGEST_JSON) this.#begin?.push(chunk);
     else this.#begin = undefined;
-    if (this.#gunzip !== undefined) {
-      if (this.#gunzip.write(chunk)) done();
-      else this.#gunzip.once('drain', () => done());
-      return;
-    }
-    try {
-      this.#count(chunk.length);
-      done();
-    } catch (error) {
-      done(error instanceof Error ? error : new Error(String(error)));
-    }
-  }
-
-  override _final(done: () => void): void {
-    this.#gunzip?.end();
     done();
   }
+}
 
-  #inflate(): void {
-    const gunzip = createGunzip();
-    const counter = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        try {
-          this.#count(chunk.length);
-          done();
-        } catch (error) {
-          done(error instanceof Error ? error : new Error(String(error)));
-        }
-      },
-    });
-    this.#gunzip = gunzip;
-    this.inflated = pipeline(gunzip, counter);
-    this.inflated.catch((error: unknown) => {
-      this.destroy(error instanceof Error ? error : new Error(String(error)));
-    });
-  }
+const tooLarge = () => new ImageArchiveError('is too large when unpacked.');
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
 function parseJson(text: string): unknown {

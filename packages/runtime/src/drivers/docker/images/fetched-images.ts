@@ -1,9 +1,8 @@
-// Images of registries: each fetched once, however many starts wait for it, and kept in the engine while it is used, so
-// that backends wake up even if the registry is down.
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+// Images of registries: each fetched once, however many starts wait for it.
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImageReference } from '@platform/contract';
-import type { Log } from '../../clock.ts';
+import type { Log } from '../../../clock.ts';
 import { fetchImage } from './fetch-image.ts';
 
 export interface FetchedImages {
@@ -13,10 +12,6 @@ export interface FetchedImages {
    * @throws RegistryError, the errors of `take`, or the reason of `abort`
    */
   fetch(reference: ImageReference, take: (file: string) => Promise<unknown>, abort: AbortSignal): Promise<void>;
-  /** Marks the image as used now. */
-  used(digest: string): void;
-  /** Whether it was used lately. */
-  isKept(digest: string): boolean;
 }
 
 interface UnderWay {
@@ -26,12 +21,11 @@ interface UnderWay {
 }
 
 const UNFINISHED = '.new-';
-const KEPT_DAYS = 30;
-const DAY = 24 * 60 * 60_000;
 
 export function openFetchedImages({ folder, log }: { readonly folder: string; readonly log: Log }): FetchedImages {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of readdirSync(folder)) if (name.startsWith(UNFINISHED)) rmSync(join(folder, name), { force: true });
+  // What an earlier Runtime did not finish.
+  for (const name of readdirSync(folder)) rmSync(join(folder, name), { force: true });
   const underWay = new Map<string, UnderWay>();
   const hex = (digest: string) => digest.slice('sha256:'.length);
 
@@ -73,19 +67,6 @@ export function openFetchedImages({ folder, log }: { readonly folder: string; re
           await one.work.catch(() => undefined);
         }
       }
-    },
-    used(digest) {
-      const file = join(folder, hex(digest));
-      closeSync(openSync(file, 'a', 0o600));
-      const now = new Date();
-      utimesSync(file, now, now);
-    },
-    isKept(digest) {
-      const file = join(folder, hex(digest));
-      const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-      if (Date.now() - used < KEPT_DAYS * DAY) return true;
-      rmSync(file, { force: true });
-      return false;
     },
   };
 }

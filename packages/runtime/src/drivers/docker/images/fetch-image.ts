@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { type ImageReference, limits, sizeText } from '@platform/contract';
 import { type Pack, pack } from 'tar-stream';
 import * as z from 'zod';
-import type { Log } from '../../clock.ts';
+import type { Log } from '../../../clock.ts';
 import { LARGEST_JSON, MOST_LAYERS, processor } from './image-archive.ts';
 import { openRegistry, parseJson, type RegistryClient, RegistryError, readAtMost } from './registry.ts';
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
 import { didYouMean } from '@platform/contract';
-import { errorInWords, keepToOwner, PLATFORM_VERSION, StartError } from '@platform/core/start';
+import { errorInWords, keepToOwner, StartError } from '@platform/core/start';
 import { UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { readRelease, releaseText } from './local/release.ts';
 import { complain, endWithReader, outliveReader, paint, say } from './terminal/terminal.ts';
 
 async function help(): Promise<string> {
@@ -22,7 +23,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return name === undefined ? 2 : 0;
   }
   if (name === '--version') {
-    say(PLATFORM_VERSION);
+    say(releaseText(readRelease()));
     return 0;
   }
   if (!Object.hasOwn(commands, name))

@@ -4,7 +4,7 @@ import { type InstallationDetail, RefusalError } from '@platform/contract';
 import { type Backend, type CoreContext, listBackends } from '@platform/core/operator';
 import { type Command, UsageError, understood } from '../command.ts';
 import { configuration } from '../local/configuration.ts';
-import { runningParts } from '../local/instance.ts';
+import { runningParts, runningRelease } from '../local/instance.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireRunning } from '../local/require-running.ts';
 import { say, sayJson, terminalWidth } from '../terminal/terminal.ts';
@@ -34,7 +34,8 @@ or the last look.
     });
     const parts = runningParts(config.dataDirectory);
     const shown = { width: terminalWidth(), now: new Date() };
-    if (values.json) sayJson({ parts, items: rows }, 2);
+    const { mark: _, ...release } = runningRelease(config.dataDirectory) ?? { version: null, commit: null, mark: '' };
+    if (values.json) sayJson({ release, parts, items: rows }, 2);
     else for (const line of [...partLines(parts, shown), '', ...psLines(rows, shown)]) say(line);
     return 0;
   },

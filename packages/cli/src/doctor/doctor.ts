@@ -13,7 +13,8 @@ import { probeDriver } from '@platform/runtime';
 import { type Command, UsageError } from '../command.ts';
 import { shortOfDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
-import { runningParts, withDatabase } from '../local/instance.ts';
+import { runningParts, runningRelease, withDatabase } from '../local/instance.ts';
+import { readRelease, releaseText } from '../local/release.ts';
 import { requireRunning } from '../local/require-running.ts';
 import { joinedAs } from '../members/membership.ts';
 import { nodeListener } from '../node/listener.ts';
@@ -108,13 +109,34 @@ function report({ check, verdict, found, cure }: Finding): void {
   if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
 }
 
+/** Whether what runs is what lies on the disk. */
+function releaseFindings({ dataDirectory }: PlatformConfig): Finding[] {
+  const running = runningRelease(dataDirectory);
+  if (running === null) return [];
+  const here = readRelease();
+  const found = releaseText(running);
+  if (running.mark === here.mark) return [{ check: 'release', verdict: 'good', found: `${found} runs` }];
+  return [
+    {
+      ...{ check: 'release', verdict: 'warning' },
+      found: `${found} runs, and the code here is another${releaseText(here) === found ? '' : `, ${releaseText(here)}`}`,
+      cure: 'Start the platform again at a quiet time. If a part ended before, the platform would stop with it.',
+    },
+  ];
+}
+
 /** Of the platform that runs on this data folder, if one does. */
 async function partFindings(config: PlatformConfig): Promise<Finding[]> {
   const parts = runningParts(config.dataDirectory);
   if (parts.length === 0) return [];
   try {
     await requireRunning(config);
-    return [{ check: 'parts', verdict: 'good', found: `${parts.map(({ name }) => name).join(', ')} run` }];
+    const running = {
+      check: 'parts',
+      verdict: 'good',
+      found: `${parts.map(({ name }) => name).join(', ')} run`,
+    } as const;
+    return [running, ...releaseFindings(config)];
   } catch (error) {
     return [{ check: 'parts', verdict: 'bad', found: error instanceof Error ? error.message : String(error) }];
   }

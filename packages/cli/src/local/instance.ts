@@ -5,6 +5,7 @@ import type { PlatformConfig } from '@platform/core/config';
 import { startEmbeddedPostgres } from '@platform/core/embedded-postgres';
 import { openDataFolder, StartError } from '@platform/core/start';
 import type { PartState } from '../supervisor/kept-part.ts';
+import type { Release } from './release.ts';
 
 interface InstanceFile {
   readonly pid: number;
@@ -13,6 +14,8 @@ interface InstanceFile {
   readonly origin: string;
   /** What it consists of, as of the last change. */
   readonly parts: readonly PartState[];
+  /** Of which all of it was started. Absent in the file of a former version. */
+  readonly release?: Release;
 }
 
 function instanceFile(dataDirectory: string): string {
@@ -72,6 +75,12 @@ export async function withDatabase<Result>(
 export function runningParts(dataDirectory: string): readonly PartState[] {
   const instance = readInstance(dataDirectory);
   return instance !== null && isAlive(instance.pid) ? instance.parts : [];
+}
+
+/** Of which the running platform was started; `null` where none runs, or one of a version that did not say. */
+export function runningRelease(dataDirectory: string): Release | null {
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? (instance.release ?? null) : null;
 }
 
 /** The file of a platform that was killed stays behind. */

@@ -1,12 +1,14 @@
 // What a start says once the platform runs. A terminal shows the end of what was printed, so the address stands there.
 import type { PlatformConfig } from '@platform/core/config';
 import { diskNotice } from '../disk/disk-notice.ts';
+import { type Release, releaseText } from '../local/release.ts';
 import { paint } from '../terminal/terminal.ts';
 import { plannedListeners } from './listeners.ts';
 import type { Part, StartingPlatform } from './part.ts';
 
 export interface Greeting {
   readonly config: PlatformConfig;
+  readonly release: Release;
   readonly dataDirectory: string;
   /** Those of the platform, each of which says its own lines. */
   readonly parts: readonly Part[];
@@ -39,6 +41,7 @@ export function greeting({ config, dataDirectory, parts, reportOf, verbose, ...m
     ),
     ...listening(config, parts).map((line, index) => entry(index === 0 ? 'Listens on' : '', line)),
     ...said.flatMap((one) => one.addresses ?? []).map(({ label, value }) => entry(label, value)),
+    entry('Release', releaseText(more.release)),
     entry('Data folder', dataDirectory),
     ...(more.logFile === undefined ? [] : [entry('Log', more.logFile)]),
     '',

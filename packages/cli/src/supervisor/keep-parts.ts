@@ -2,9 +2,10 @@
 import type { PlatformConfig } from '@platform/core/config';
 import { bindSockets, SOCKETS } from '@platform/http';
 import { announceInstance, forgetInstance } from '../local/instance.ts';
+import { type Release, readRelease, releaseText } from '../local/release.ts';
 import type { Started } from '../process/running.ts';
 import { say, step } from '../terminal/terminal.ts';
-import { KeptPart, type Running } from './kept-part.ts';
+import { KeptPart, NeverAgain, type Running } from './kept-part.ts';
 import { mergeMetrics, metricsOfParts } from './merge-metrics.ts';
 import type { Absence, Part, StartingPlatform } from './part.ts';
 import type { KeptSocket, PartProgram, RunningProcess } from './part-process.ts';
@@ -20,6 +21,8 @@ export interface Place {
   readonly absence: Absence;
   readonly programs: Programs;
   readonly started: Started;
+  /** Of all parts. One that ended is not started again with other code. */
+  readonly release: Release;
 }
 
 export interface KeptParts extends Pick<StartingPlatform, 'reportOf'> {
@@ -39,7 +42,7 @@ type Served = Running & { readonly report: unknown };
  * @throws StartError when one of them does not start
  */
 export async function keepParts(parts: readonly Part[], place: Place): Promise<KeptParts> {
-  const { config, folder, absence, programs, started } = place;
+  const { config, folder, absence, programs, started, release } = place;
   const kept = new Map<Part, KeptPart<Served>>();
   const reports = new Map<Part, unknown>();
   const platform: StartingPlatform = {
@@ -57,6 +60,7 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
       databaseUrl: databaseUrlOf(platform),
       origin: config.origin,
       parts: states(),
+      release,
     });
   };
 
@@ -69,6 +73,7 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
     });
     const serve = await startOf(part, platform, { programs, sockets });
     const start = async () => {
+      if (kept.has(part)) requireSameCode(release, name);
       for (const needed of needs) await kept.get(needed)?.running();
       return serve();
     };
@@ -100,6 +105,21 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
       for (const part of processes()) part.reload();
     },
   };
+}
+
+/**
+ * One part of another release beside the others would migrate the database under them, and speak to them as they do not
+ * know. All together they are started by the next start, which says what it migrates.
+ *
+ * @throws NeverAgain
+ */
+function requireSameCode(release: Release, name: string): void {
+  const now = readRelease();
+  if (now.mark === release.mark) return;
+  const [before, after] = [releaseText(release), releaseText(now)];
+  throw new NeverAgain(
+    `${name} is not started again: the code of the platform was changed while it ran${before === after ? '' : `, from ${before} to ${after}`}. The platform stops, so that all of it is started with the same code: start it again.`,
+  );
 }
 
 /** What starts the part, again and again. Its order is made once, before the first start. */

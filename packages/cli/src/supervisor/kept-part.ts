@@ -29,6 +29,14 @@ export interface KeptPartOptions<Part extends Running> {
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 }
 
+/** No later start can succeed either: the part is given up at once, with these words. */
+export class NeverAgain extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NeverAgain';
+  }
+}
+
 /** Starts that fail one after the other until a part is given up. */
 export const MOST_FAILURES = 5;
 /** A part that ran for so long begins anew with the pauses before its starts. */
@@ -130,6 +138,10 @@ export class KeptPart<Part extends Running> {
       } catch (error) {
         if (signal.aborted) return null;
         const why = error instanceof Error ? error.message : String(error);
+        if (error instanceof NeverAgain) {
+          this.#gaveUp.resolve(why);
+          return null;
+        }
         log(`${name} could not be restarted: ${why}`);
         if (failures < MOST_FAILURES) continue;
         this.#gaveUp.resolve(

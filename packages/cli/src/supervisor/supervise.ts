@@ -5,6 +5,7 @@ import { diskSpace, keepBallast, type PlatformConfig } from '@platform/core/conf
 import { openDataFolder, reasonOf, requireFolder, StartError } from '@platform/core/start';
 import { requireDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
+import { readRelease } from '../local/release.ts';
 import { requireDifferentPorts } from '../process/listeners.ts';
 import { serveMetrics } from '../process/metrics.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from '../process/running.ts';
@@ -43,13 +44,15 @@ export async function supervise(
     const logFile = log?.open(folder.path);
     if (config.databaseUrl === null) requireDisk(folder.path);
     await requireFreePorts(config, parts);
-    const kept = await keepParts(parts, { config, folder: folder.path, absence, programs, started });
+    const place = { config, folder: folder.path, absence, programs, started, release: readRelease() };
+    const kept = await keepParts(parts, place);
     reload = () => kept.reload();
     if (config.metricsListen !== null) await serveMetrics(config.metricsListen, started, () => kept.metrics());
     // In one write, so that readers of the output never see a part of it.
     say(
       greeting({
         config,
+        release: place.release,
         dataDirectory: folder.path,
         parts,
         reportOf: kept.reportOf,

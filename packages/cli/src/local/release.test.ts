@@ -50,7 +50,7 @@ test('every change of the program gives another mark, and nothing else does', (t
   write('node_modules/.package-lock.json', '{}');
   another('other dependencies');
   write('docs/users.md', 'other words');
-  write('packages/core/dist/built.js', 'built');
+  write('packages/core/built/shell.js', 'built');
   assert.ok(marks.has(mark()), 'documentation, and what a start builds');
 });
 

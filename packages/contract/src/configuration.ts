@@ -169,7 +169,8 @@ export const configurationVariables = {
   },
   PLATFORM_DATABASE_URL: {
     default: '',
-    meaning: 'PostgreSQL to use (`postgres://…`). Empty starts the embedded one.',
+    meaning:
+      'PostgreSQL to use (`postgres://…`). Of several servers, `postgres://user:password@one:5432,two:5432/name`, the one that takes writes is used. Empty starts the embedded one.',
     secret: true,
   },
   PLATFORM_DATA_DIR: {

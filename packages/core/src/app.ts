@@ -7,6 +7,7 @@ import { jobWorker } from './background/jobs.ts';
 import { ClockGuard } from './clock/clock-guard.ts';
 import { type MachineTime, machineTime } from './clock/machine-time.ts';
 import type { CoreConfig } from './config/config.ts';
+import { placeOf } from './config/database-url.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import { StartError } from './config/start-error.ts';
@@ -18,6 +19,7 @@ import type { FairPool } from './database/fair-pool.ts';
 import { migrate } from './database/migrate.ts';
 import { openDatabase } from './database/open-database.ts';
 import type { Executor } from './database/schema.ts';
+import { serverOf } from './database/servers.ts';
 import { Signals } from './database/signals.ts';
 import { leavingReserve } from './disk/face.ts';
 import { handlersOf, schemesOf } from './domain.ts';
@@ -143,7 +145,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const silence = watchDatabase({
     url: options.databaseUrl,
     patience: untilRefused,
-    ...refusing([pool, searchPool], log),
+    ...refusing([pool, searchPool], { url: options.databaseUrl, log }),
   });
   parts.defer(() => silence.stop());
   const { masterKey } = options;
@@ -279,8 +281,15 @@ export async function createCore(options: CoreOptions): Promise<Core> {
 }
 
 /** What becomes of the pools when PostgreSQL hangs, and when it answers again. */
-function refusing(pools: readonly FairPool[], log: Log): Pick<WatchOptions, 'silent' | 'answers'> {
+function refusing(
+  pools: readonly FairPool[],
+  { url, log }: { readonly url: string; readonly log: Log },
+): Pick<WatchOptions, 'silent' | 'answers' | 'moved'> {
   return {
+    moved() {
+      log.warn({ server: placeOf(serverOf(url)) }, 'another PostgreSQL of PLATFORM_DATABASE_URL takes writes now');
+      for (const pool of pools) pool.reconnect();
+    },
     silent() {
       log.error({}, 'PostgreSQL does not answer; every request is refused at once until it does');
       for (const pool of pools) pool.refuse();

@@ -15,6 +15,7 @@ import type { LogLevel } from '../log.ts';
 import { readAccountSettings } from './account-settings.ts';
 import { type AccountShareSettings, readAccountShareSettings } from './account-share-settings.ts';
 import type { CoreConfig } from './config.ts';
+import { isDatabaseUrl } from './database-url.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
@@ -179,11 +180,11 @@ function readRates(value: string): Rates {
 
 function readDatabaseUrl(value: string | undefined): string | null {
   if (value === undefined) return null;
-  if (!/^postgres(ql)?:\/\//.test(value) || !URL.canParse(value.replace('@/', '@localhost/')))
+  if (!isDatabaseUrl(value))
     throw wrong(
       'PLATFORM_DATABASE_URL',
       'is not a PostgreSQL address',
-      'set it like postgres://user:password@host:5432/database',
+      'set it like postgres://user:password@host:5432/database, several servers as host:5432,other:5432',
     );
   return value;
 }

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import pg from 'pg';
+import { findServer, serverOf } from './servers.ts';
 
 export interface Patience {
   /** Between two probes. */
@@ -25,10 +26,12 @@ export interface WatchOptions {
   readonly silent: () => void;
   /** Called when it answers after a silence. */
   readonly answers?: () => void;
+  /** Of several servers another one takes writes now: connections to the former are of no use. */
+  readonly moved?: () => void;
 }
 
 /** Probes are counted, not timed: a process that was stopped for a while, or a machine that slept, has missed one at most. */
-export function watchDatabase({ url, patience, silent, answers }: WatchOptions): { stop(): void } {
+export function watchDatabase({ url, patience, silent, answers, moved }: WatchOptions): { stop(): void } {
   const { everyMs, limitMs, unanswered } = patience;
   let missed = 0;
   let stopped = false;
@@ -37,8 +40,15 @@ export function watchDatabase({ url, patience, silent, answers }: WatchOptions):
     timer = setTimeout(() => void probe(), everyMs).unref();
   };
   const probe = async () => {
-    const heard = await isHeard(url, limitMs);
+    const [heard, isOther] = await Promise.all([isHeard(serverOf(url), limitMs), findServer(url)]);
     if (stopped) return;
+    if (isOther) {
+      moved?.();
+      if (missed >= unanswered) answers?.();
+      missed = 0;
+      plan();
+      return;
+    }
     if (heard) {
       if (missed >= unanswered) answers?.();
       missed = 0;

@@ -64,6 +64,11 @@ export class FairPool extends pg.Pool {
       clearTimeout(late);
       connected(new SilentDatabaseError(), undefined, () => undefined);
     }
+    this.reconnect();
+  }
+
+  /** Drops every connection; what runs on one fails. The next ones lead to the server that is current then. */
+  reconnect(): void {
     for (const client of this.#connected) client.connection.stream.destroy();
   }
 

@@ -1,7 +1,9 @@
 // Opens the pool and the query builder on one PostgreSQL, after the migrations ran.
 import { Kysely, PostgresDialect } from 'kysely';
+import type pg from 'pg';
 import { FairPool } from './fair-pool.ts';
 import type { DatabaseSchema } from './schema.ts';
+import { ServerClient } from './servers.ts';
 
 export interface OpenDatabase {
   readonly pool: FairPool;
@@ -26,6 +28,8 @@ export function openDatabase(options: DatabaseOptions): OpenDatabase {
 /** @param setting a statement that each connection begins with */
 export function openPool({ url, connections = 10, onError }: DatabaseOptions, setting?: string): FairPool {
   const pool = new FairPool({
+    // Made by the pool with what stands here.
+    Client: ServerClient as unknown as new () => pg.ClientBase,
     connectionString: url,
     max: connections,
     idleTimeoutMillis: 30_000,

@@ -1,7 +1,8 @@
 // Signals between replicas over LISTEN/NOTIFY: what was revoked, what is new. One connection, re-made when it breaks.
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import pg from 'pg';
+import type pg from 'pg';
+import { ServerClient } from './servers.ts';
 
 /** The data of each signal. Each domain adds its own in its signals.ts. */
 // biome-ignore lint/suspicious/noEmptyInterface: every signals.ts adds to it
@@ -36,7 +37,7 @@ export class Signals {
   }
 
   async start(): Promise<void> {
-    const client = new pg.Client({
+    const client = new ServerClient({
       connectionString: this.#url,
       application_name: 'platform-signals',
       keepAlive: true,

@@ -1,5 +1,6 @@
 // One connection to PostgreSQL apart from any pool, for what happens once: migrating, proving a login, asking a version.
-import pg from 'pg';
+import type pg from 'pg';
+import { findServer, ServerClient } from './servers.ts';
 
 /**
  * Opens a connection, and ends it after `use`. When it breaks while no statement runs, the next statement fails;
@@ -8,7 +9,10 @@ import pg from 'pg';
  * @throws what connecting or `use` throws
  */
 export async function withConnection<T>(options: pg.ClientConfig, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(options);
+  const { connectionString } = options;
+  // What happens once comes before anybody watches, and must not end at a server that takes no writes.
+  if (connectionString !== undefined) await findServer(connectionString);
+  const client = new ServerClient(options);
   client.on('error', () => undefined);
   try {
     await client.connect();

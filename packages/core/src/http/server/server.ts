@@ -116,11 +116,14 @@ function sendRefusal(reply: FastifyReply, refusal: Refusal, requestId: string): 
   sendProblem(reply.raw, refusal, { requestId });
 }
 
-/** PostgreSQL is away: connection refused or lost, pool exhausted, shutting down (class 57P, 08, 53). */
+/**
+ * PostgreSQL is away: connection refused or lost, pool exhausted, shutting down (class 57P, 08, 53), or a server that follows
+ * another and takes no writes (25006).
+ */
 function isConnectionFailure(error: Error): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return (
-    /^(57P0|08|53)/.test(code) ||
+    /^(57P0|08|53|25006)/.test(code) ||
     ['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE'].includes(code) ||
     /timeout exceeded when trying to connect|Connection terminated|connection error and is not queryable/.test(
       error.message,

@@ -15,6 +15,7 @@ export {
 } from './queries.ts';
 export { iconPath } from './routes.ts';
 export { declaredSlots, type SlotDeclaration } from './secret-slots.ts';
+export { examinePackages, type PackageFault } from './stored/examine-packages.ts';
 export { VerifiedFrontends } from './stored/verified-frontends.ts';
 export { type PublishedPackage, publishPackage } from './versions/publish-package.ts';
 export { deleteAnyVersion, withdrawVersion } from './versions/withdraw-version.ts';

@@ -1,17 +1,22 @@
-// Unpacks the frontend of a stored package: one that was checked when it was published, so that nothing of it is judged again
-// by rules that are newer than it.
-
+// Reads the frontend of a stored package: one that was checked when it was published, so that nothing of it is judged again by
+// rules that are newer than it.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { FrontendDigest } from './frontend-digest.ts';
 import { FrontendWriter } from './frontend-writer.ts';
 import { inflatePackage } from './inflate-package.ts';
 import { readTarEntries, type TarEntry } from './tar-entries.ts';
 
-export interface UnpackedFrontend {
+export interface ReadFrontend {
   /** SHA-256 of the package as it was read, hexadecimal. */
   readonly hash: string;
   /** As `FrontendDigest`. */
   readonly digest: string;
+}
+
+interface FrontendTaker {
+  folder(name: string): Promise<void>;
+  file(name: string, body: AsyncIterable<Buffer>): Promise<void>;
 }
 
 /**
@@ -21,8 +26,26 @@ export interface UnpackedFrontend {
  * @param folder for the contents of its `frontend/`; must not exist
  * @throws RefusalError for a file that is no package; Error when it cannot be read, or the disk is full
  */
-export async function unpackFrontend(file: string, folder: string): Promise<UnpackedFrontend> {
+export async function unpackFrontend(file: string, folder: string): Promise<ReadFrontend> {
   const writer = new FrontendWriter(folder);
+  const hash = await readFrontend(file, writer).finally(() => writer.finish());
+  return { hash, digest: writer.digest.value() };
+}
+
+/** The same without writing anything. */
+export async function digestOfPackage(file: string): Promise<ReadFrontend> {
+  const digest = new FrontendDigest();
+  const hash = await readFrontend(file, {
+    folder: async () => undefined,
+    async file(name, body) {
+      for await (const _ of digest.take(name, body));
+    },
+  });
+  return { hash, digest: digest.value() };
+}
+
+/** @returns the hash of the package */
+async function readFrontend(file: string, taker: FrontendTaker): Promise<string> {
   const hash = createHash('sha256');
   async function* hashed(): AsyncGenerator<Buffer> {
     for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
@@ -31,20 +54,16 @@ export async function unpackFrontend(file: string, folder: string): Promise<Unpa
     }
   }
   await inflatePackage(hashed(), async (unpacked) => {
-    try {
-      for await (const entry of readTarEntries(unpacked)) await unpackEntry(entry, writer);
-    } finally {
-      await writer.finish();
-    }
+    for await (const entry of readTarEntries(unpacked)) await takeFrontend(entry, taker);
   });
-  return { hash: hash.digest('hex'), digest: writer.digest.value() };
+  return hash.digest('hex');
 }
 
-/** Writes the entry if it is a part of the frontend that may be served. */
-export async function unpackEntry(entry: TarEntry, writer: FrontendWriter): Promise<void> {
+/** Hands the entry over if it is a part of the frontend that may be served. */
+export async function takeFrontend(entry: TarEntry, taker: FrontendTaker): Promise<void> {
   // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such file.
   if (!entry.name.startsWith('frontend/') || /\/\./.test(entry.name.replace(/^frontend\/\.well-known/, ''))) return;
   const name = entry.name.slice('frontend/'.length);
-  if (entry.kind === 'folder') await writer.folder(name);
-  else await writer.file(name, entry.body);
+  if (entry.kind === 'folder') await taker.folder(name);
+  else await taker.file(name, entry.body);
 }

@@ -27,7 +27,7 @@ import { inflatePackage } from './inflate-package.ts';
 import { packageFault, quoted } from './package-fault.ts';
 import { PackageNames } from './package-names.ts';
 import { readTarEntries, type TarEntry } from './tar-entries.ts';
-import { unpackEntry } from './unpack-frontend.ts';
+import { takeFrontend } from './unpack-frontend.ts';
 
 export interface PackageScratch {
   /** The uploaded bytes. */
@@ -131,7 +131,7 @@ class Contents {
     }
     if (entry.name.startsWith('workload/') && entry.kind === 'file')
       this.executables.set(entry.name, checkExecutable(await headOf(entry.body, EXECUTABLE_HEAD_BYTES)));
-    await unpackEntry(entry, this.#frontend);
+    await takeFrontend(entry, this.#frontend);
   }
 }
 

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { parseArgs } from 'node:util';
 import { GiB, type MemberKind, plainLine, sizeText } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
@@ -10,7 +11,7 @@ import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import { probeDriver } from '@platform/runtime';
-import { type Command, UsageError } from '../command.ts';
+import { type Command, UsageError, understood } from '../command.ts';
 import { shortOfDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
 import { runningParts, withDatabase } from '../local/instance.ts';
@@ -23,7 +24,8 @@ import { plannedListeners } from '../supervisor/listeners.ts';
 import { type Colour, paint, say } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
 import { clockFindings } from './clock.ts';
-import type { Finding, Verdict } from './finding.ts';
+import { deepFindings } from './deep/deep.ts';
+import { type Finding, isPassing, SUMMARY, type Verdict, worstOf } from './finding.ts';
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { memoryFindings } from './memory-findings.ts';
@@ -37,34 +39,53 @@ const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
-  usage: `Usage: ./platform doctor
+  usage: `Usage: ./platform doctor [--deep]
 
 Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database and
 AI providers with the configuration of this environment. Before the first start it also checks the data folder, and creates nothing. On the machine of an Ingress that runs, it follows the way of a public
 request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
-needs, and that core answers. Exits with 1 when something keeps the platform from working.`,
+needs, and that core answers.
+
+  --deep   also read all data of the platform on this machine, and change nothing: key files and what they open, every page of
+           the database, every package, the file systems of volumes, open files, clocks. On a large platform this takes a while.
+
+Exits with 1 when something keeps the platform, or a part of it, from working.`,
   async run(args) {
-    if (args.length > 0) throw new UsageError('./platform doctor takes no options.');
+    const { values, positionals } = understood(() =>
+      parseArgs({ args: [...args], allowPositionals: true, options: { deep: { type: 'boolean', default: false } } }),
+    );
+    if (positionals.length > 0) throw new UsageError('Usage: ./platform doctor [--deep]');
     const config = configuration();
     const kind = joinedAs(config.dataDirectory);
     const isFirst = isBeforeFirstStart(config);
-    const checks = checksOf(kind, isFirst);
-    let bad = false;
+    const verdicts = new Set<Verdict>();
     if (isFirst) say('The platform was not started here yet. What its first start needs, without changing anything:\n');
-    for (const check of checks) {
-      for (const finding of await check(config)) {
-        report(finding);
-        bad ||= finding.verdict === 'bad';
-      }
+    for await (const finding of findings(config, { kind, isFirst, deep: values.deep })) {
+      report(finding);
+      verdicts.add(finding.verdict);
     }
-    say(
-      bad
-        ? `\n${paint('red', 'The platform cannot work until what is marked ✗ above is fixed.')}`
-        : `\n${paint('green', 'This machine is ready.')}${isFirst ? ' Start the platform: ./platform start' : ''}`,
-    );
-    return bad ? 1 : 0;
+    const worst = worstOf(verdicts);
+    const [, colour] = MARKS[worst];
+    const next = isFirst && worst !== 'bad' ? ' Start the platform: ./platform start' : '';
+    say(`\n${paint(colour, SUMMARY[worst])}${next}`);
+    return worst === 'bad' ? 1 : 0;
   },
 };
+
+interface Extent {
+  readonly kind: MemberKind | null;
+  readonly isFirst: boolean;
+  readonly deep: boolean;
+}
+
+/** A check that fails is a finding too: what it would have seen nobody knows. */
+async function* findings(config: PlatformConfig, { kind, isFirst, deep }: Extent): AsyncGenerator<Finding> {
+  for (const check of checksOf(kind, isFirst))
+    yield* await check(config).catch((error: unknown): Finding[] => [
+      { check: 'doctor', verdict: isPassing(error) ? 'warning' : 'bad', found: `a check failed (${reasonOf(error)})` },
+    ]);
+  if (deep) yield* deepFindings(config, kind);
+}
 
 type Check = (config: PlatformConfig) => Promise<Finding[]>;
 
@@ -114,6 +135,13 @@ async function partFindings(config: PlatformConfig): Promise<Finding[]> {
   if (parts.length === 0) return [];
   try {
     await requireRunning(config);
+    const ended = parts.filter(({ pid }) => pid === null);
+    if (ended.length > 0)
+      return ended.map(({ name, lastExit }) => ({
+        check: 'parts',
+        verdict: 'bad',
+        found: `${name} is being restarted. Last exit: ${lastExit ?? 'unknown'}`,
+      }));
     return [{ check: 'parts', verdict: 'good', found: `${parts.map(({ name }) => name).join(', ')} run` }];
   } catch (error) {
     return [{ check: 'parts', verdict: 'bad', found: error instanceof Error ? error.message : String(error) }];

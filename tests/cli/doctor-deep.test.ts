@@ -196,7 +196,7 @@ test('a volume that is missing, and one whose file system is damaged', { timeout
   const known = inFolder('volumes.known', 'inst-gone');
   writeFileSync(known, 'image', { mode: 0o600 });
   t.after(() => rmSync(known));
-  await assertNamed(/✗ volumes +the volume inst-gone is missing\n +→ Mount its disk.*volumes\.known\/inst-gone/);
+  await assertNamed(/✗ volumes +the volume inst-gone in \S+ is missing\n +→ Mount its disk, or restore it/);
   if (lacksProgram('mkfs.ext4') || lacksProgram('e2fsck')) return;
   const image = inFolder('volumes', 'inst-bad.ext4');
   writeFileSync(image, '');
@@ -241,4 +241,11 @@ test('the same platform, whole again: running, and stopped, where looking leaves
   const before = files();
   assert.match(await assertWhole(), /✓ volumes +1 volume whole/);
   assert.deepEqual(files(), before);
+});
+
+test('a key file that was open is said, also where the start of PostgreSQL would have closed it', {
+  timeout: STORY_MS,
+}, async () => {
+  chmodSync(inFolder('master.key'), 0o640);
+  await assertNamed(/✗ keys +the master key, \S+, is open to other users \(mode 0640\)/);
 });

@@ -15,7 +15,6 @@ import { type Command, UsageError, understood } from '../command.ts';
 import { shortOfDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
 import { runningParts, withDatabase } from '../local/instance.ts';
-import { requireRunning } from '../local/require-running.ts';
 import { joinedAs } from '../members/membership.ts';
 import { nodeListener } from '../node/listener.ts';
 import { type PlannedListener, requireDifferentPorts } from '../process/listeners.ts';
@@ -24,11 +23,12 @@ import { plannedListeners } from '../supervisor/listeners.ts';
 import { type Colour, paint, say } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
 import { clockFindings } from './clock.ts';
-import { deepFindings } from './deep/deep.ts';
+import { AFTER, BEFORE, deepFindings } from './deep/deep.ts';
 import { type Finding, isPassing, SUMMARY, type Verdict, worstOf } from './finding.ts';
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { memoryFindings } from './memory-findings.ts';
+import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 
 const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
@@ -80,11 +80,14 @@ interface Extent {
 
 /** A check that fails is a finding too: what it would have seen nobody knows. */
 async function* findings(config: PlatformConfig, { kind, isFirst, deep }: Extent): AsyncGenerator<Finding> {
+  // Before the first start there is nothing to read.
+  const isDeep = deep && !isFirst;
+  if (isDeep) yield* deepFindings(config, BEFORE);
   for (const check of checksOf(kind, isFirst))
     yield* await check(config).catch((error: unknown): Finding[] => [
       { check: 'doctor', verdict: isPassing(error) ? 'warning' : 'bad', found: `a check failed (${reasonOf(error)})` },
     ]);
-  if (deep) yield* deepFindings(config, kind);
+  if (isDeep) yield* deepFindings(config, AFTER[kind ?? 'core']);
 }
 
 type Check = (config: PlatformConfig) => Promise<Finding[]>;
@@ -127,25 +130,6 @@ function report({ check, verdict, found, cure }: Finding): void {
   const [mark, colour] = MARKS[verdict];
   say(`${paint(colour, mark)} ${check.padEnd(12)} ${found}`);
   if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
-}
-
-/** Of the platform that runs on this data folder, if one does. */
-async function partFindings(config: PlatformConfig): Promise<Finding[]> {
-  const parts = runningParts(config.dataDirectory);
-  if (parts.length === 0) return [];
-  try {
-    await requireRunning(config);
-    const ended = parts.filter(({ pid }) => pid === null);
-    if (ended.length > 0)
-      return ended.map(({ name, lastExit }) => ({
-        check: 'parts',
-        verdict: 'bad',
-        found: `${name} is being restarted. Last exit: ${lastExit ?? 'unknown'}`,
-      }));
-    return [{ check: 'parts', verdict: 'good', found: `${parts.map(({ name }) => name).join(', ')} run` }];
-  } catch (error) {
-    return [{ check: 'parts', verdict: 'bad', found: error instanceof Error ? error.message : String(error) }];
-  }
 }
 
 /** What is on the way of public requests is looked at there. */

@@ -68,14 +68,13 @@ export async function step<Result>(
   let frame = 0;
   const timer = live
     ? setInterval(() => {
-        process.stdout.write(`\r${printable(paint('cyan', FRAMES[frame % FRAMES.length] ?? ''))} ${label} `);
+        process.stdout.write(`\r\u001b[2K${printable(paint('cyan', FRAMES[frame % FRAMES.length] ?? ''))} ${label} `);
         frame += 1;
       }, 100)
     : undefined;
   if (live) makeRoom = () => process.stdout.write('\r\u001b[2K');
   try {
     const result = await work((howFar) => {
-      makeRoom();
       label = printable(`${name} ${paint('dim', howFar)}`);
     });
     const milliseconds = performance.now() - started;

@@ -18,9 +18,12 @@ export interface VolumeState {
 
 const CHECK_MILLISECONDS = 30 * 60_000;
 
-/** @param path the folder of the volumes; `<path>.known` says which ones were made */
-export async function* examineVolumes(path: string): AsyncGenerator<VolumeState> {
-  const known = existsSync(`${path}.known`) ? readdirSync(`${path}.known`) : [];
+/**
+ * @param path the folder of the volumes
+ * @param knownFolder says which ones were made there
+ */
+export async function* examineVolumes(path: string, knownFolder = `${path}.known`): AsyncGenerator<VolumeState> {
+  const known = existsSync(knownFolder) ? readdirSync(knownFolder) : [];
   const directory = existsSync(path) ? realpathSync(path) : path;
   const names = existsSync(path) ? readdirSync(directory) : [];
   const users = new ImageUsers(directory);
@@ -28,7 +31,8 @@ export async function* examineVolumes(path: string): AsyncGenerator<VolumeState>
   ids.delete('');
   for (const installationId of [...ids].sort()) {
     const images = names.filter((name) => name.startsWith(`${installationId}.`) && !name.endsWith('.new'));
-    const isImage = images.length > 0 || (known.includes(installationId) && isKnownImage(path, installationId));
+    const isImage =
+      images.length > 0 || (known.includes(installationId) && isKnownImage(join(knownFolder, installationId)));
     if (!isImage) {
       const folder = names.includes(installationId) ? await folderState(join(directory, installationId)) : MISSING;
       yield { installationId, kind: 'folder', ...folder };
@@ -43,8 +47,8 @@ type State = Pick<VolumeState, 'state' | 'found'>;
 const MISSING: State = { state: 'missing' };
 
 /** As known-volumes.ts writes it. */
-function isKnownImage(path: string, installationId: string): boolean {
-  return readFileSync(join(`${path}.known`, installationId), 'utf8') !== 'folder';
+function isKnownImage(file: string): boolean {
+  return readFileSync(file, 'utf8') !== 'folder';
 }
 
 /** Who uses images: the kernel, for a mount, or a process, such as that of a virtual machine. */

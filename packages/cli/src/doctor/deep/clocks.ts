@@ -4,7 +4,6 @@ import { limits } from '@platform/contract';
 import { readClocks } from '@platform/core/examine';
 import { withLocalCore } from '../../local/local-core.ts';
 import type { Finding } from '../finding.ts';
-import { isBeforeFirstStart } from '../first-start-findings.ts';
 import type { DeepCheck } from './deep-check.ts';
 
 const CHECK = 'clock';
@@ -15,7 +14,6 @@ const STEADY = 2_000;
 export const clocks: DeepCheck = {
   name: 'Comparing clocks',
   async look(config) {
-    if (isBeforeFirstStart(config)) return [];
     const { databaseAheadMilliseconds, newest } = await withLocalCore(config, ({ database }) =>
       readClocks(database, () => new Date()),
     );

@@ -13,17 +13,20 @@ import { packages } from './packages.ts';
 import { pages } from './pages.ts';
 import { volumes } from './volumes.ts';
 
-/** By what this machine joined as; `null` is the machine of core. */
-const CHECKS: Readonly<Record<MemberKind | 'core', readonly DeepCheck[]>> = {
-  core: [keyFiles, keyFit, pages, packages, volumes, descriptors, clocks],
-  node: [keyFiles, volumes],
-  ingress: [keyFiles],
+/** Before all else: who opens a data folder that nobody uses closes its files to other users, and they would seem right. */
+export const BEFORE: readonly DeepCheck[] = [keyFiles];
+
+/** After it, by what this machine joined as; `core` is a machine that did not. */
+export const AFTER: Readonly<Record<MemberKind | 'core', readonly DeepCheck[]>> = {
+  core: [keyFit, pages, packages, volumes, descriptors, clocks],
+  node: [volumes, descriptors],
+  ingress: [descriptors],
 };
 
 /** Looks at one thing after the other, showing on a terminal what goes on. */
-export async function* deepFindings(config: PlatformConfig, kind: MemberKind | null): AsyncGenerator<Finding> {
+export async function* deepFindings(config: PlatformConfig, checks: readonly DeepCheck[]): AsyncGenerator<Finding> {
   const said = new Set<string>();
-  for (const { name, look } of CHECKS[kind ?? 'core'])
+  for (const { name, look } of checks)
     try {
       yield* await step(name, (show) => look(config, show), { worthSaying: Number.POSITIVE_INFINITY });
     } catch (error) {

@@ -1,6 +1,7 @@
 // How many files and connections the running parts hold open, against how many each may: a part that is at its limit takes no
 // more connections.
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
+import * as path from 'node:path';
 import { reasonOf } from '@platform/core/start';
 import { type RunningProcess, runningProcesses } from '../../local/instance.ts';
 import type { Finding } from '../finding.ts';
@@ -15,13 +16,30 @@ const FEW = 1_024;
 export const descriptors: DeepCheck = {
   name: 'Counting open files',
   async look({ dataDirectory }) {
-    const running = runningProcesses(dataDirectory);
+    const parts = runningProcesses(dataDirectory);
+    const running = parts.length > 0 ? parts : holdersOf(dataDirectory);
     const findings = running.flatMap(findingsOf);
     if (findings.length > 0 || running.length === 0) return findings;
     const counts = running.map((process) => `${process.name} ${use(process).open} of ${use(process).limit}`);
     return [{ check: CHECK, verdict: 'good', found: counts.join(', ') }];
   },
 };
+
+/** The process of a machine that joined: it holds the lock of the data folder. */
+function holdersOf(dataDirectory: string): RunningProcess[] {
+  const lock = path.join(realpathSync(dataDirectory), 'instance.lock');
+  const others = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
+  return others.filter((pid) => hasOpen(pid, lock)).map((pid) => ({ name: `process ${pid}`, pid: Number(pid) }));
+}
+
+function hasOpen(pid: string, file: string): boolean {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).some((one) => readlinkSync(`/proc/${pid}/fd/${one}`) === file);
+  } catch {
+    // It ended, or belongs to somebody else.
+    return false;
+  }
+}
 
 interface DescriptorUse {
   readonly open: number;

@@ -8,7 +8,6 @@ import { findIngressKey, ingressKeyFile } from '../../members/ingress-identity.t
 import { joinedAs } from '../../members/membership.ts';
 import { findNodeKey, nodeKeyFile } from '../../members/node-identity.ts';
 import type { Finding } from '../finding.ts';
-import { isBeforeFirstStart } from '../first-start-findings.ts';
 import { counted, type DeepCheck } from './deep-check.ts';
 
 interface KeyFile {
@@ -25,7 +24,6 @@ const CHECK = 'keys';
 export const keyFiles: DeepCheck = {
   name: 'Reading the key files',
   async look(config) {
-    if (isBeforeFirstStart(config)) return [];
     const files = keyFilesOf(config, joinedAs(config.dataDirectory));
     const faults = files.flatMap((file) => faultOf(file, config.dataDirectory));
     if (faults.some(({ verdict }) => verdict === 'bad')) return faults;

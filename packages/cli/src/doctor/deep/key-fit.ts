@@ -17,7 +17,6 @@ import { withLocalCore } from '../../local/local-core.ts';
 import { findIngressKey } from '../../members/ingress-identity.ts';
 import { findNodeKey } from '../../members/node-identity.ts';
 import type { Finding } from '../finding.ts';
-import { isBeforeFirstStart } from '../first-start-findings.ts';
 import { counted, type DeepCheck } from './deep-check.ts';
 
 const CHECK = 'keys';
@@ -26,7 +25,6 @@ const bad = (found: string, cure: string): Finding => ({ check: CHECK, verdict: 
 export const keyFit: DeepCheck = {
   name: 'Opening what is sealed',
   async look(config) {
-    if (isBeforeFirstStart(config)) return [];
     return withLocalCore(config, async (context) => [
       ...(await sealedFindings(context)),
       ...(await identityFindings(context, config)),

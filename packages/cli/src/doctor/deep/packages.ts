@@ -3,7 +3,6 @@ import { sizeText } from '@platform/contract';
 import { examinePackages, type PackageFault } from '@platform/core/examine';
 import { withLocalCore } from '../../local/local-core.ts';
 import type { Finding } from '../finding.ts';
-import { isBeforeFirstStart } from '../first-start-findings.ts';
 import { counted, type DeepCheck, named } from './deep-check.ts';
 
 const CHECK = 'packages';
@@ -11,7 +10,6 @@ const CHECK = 'packages';
 export const packages: DeepCheck = {
   name: 'Reading packages',
   async look(config, show) {
-    if (isBeforeFirstStart(config)) return [];
     const {
       packages: count,
       bytes,

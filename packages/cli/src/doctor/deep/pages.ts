@@ -2,7 +2,6 @@
 import { examinePages, type PageFault } from '@platform/core/examine';
 import { withDatabase } from '../../local/instance.ts';
 import type { Finding } from '../finding.ts';
-import { isBeforeFirstStart } from '../first-start-findings.ts';
 import { counted, type DeepCheck, named } from './deep-check.ts';
 
 const CHECK = 'pages';
@@ -10,7 +9,6 @@ const CHECK = 'pages';
 export const pages: DeepCheck = {
   name: 'Reading the pages of the database',
   async look(config, show) {
-    if (config.databaseUrl === null && isBeforeFirstStart(config)) return [];
     const { checksums, depth, relations, faults } = await withDatabase(config, (url) =>
       examinePages(url, (done, all) => show(`${done} of ${all} tables and indexes`)),
     );

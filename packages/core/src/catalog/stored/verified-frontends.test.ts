@@ -114,6 +114,20 @@ test('altered files beside a damaged package are not served, with the reason, un
   await assertWhole();
 });
 
+test('beside a damaged package the Store still offers the version that replaces it', async () => {
+  await appendFile(path.join(folder, 'main.js'), ' ');
+  await rm(file);
+  await publish(
+    account,
+    app.appId,
+    { version: '1.0.1', icon: 'icon.svg', name: app.appId },
+    { 'frontend/main.js': SCRIPT, 'frontend/icon.svg': ICON },
+  );
+  const { status, json } = await account.fetch(`/v1/catalog/${app.appId}`);
+  assert.equal(status, 200);
+  assert.equal((json as { installed: { sameIcon: boolean } }).installed.sameIcon, false);
+});
+
 test('a package that holds other bytes is none to unpack from', async () => {
   const other = await publish(account, `${app.appId}-other`, {}, { 'frontend/main.js': 'evil' });
   await writeFile(file, await readFile(packageFile(platform.core.context, other.hash)));

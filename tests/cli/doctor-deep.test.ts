@@ -2,11 +2,13 @@
 // damage it names, and calls nothing ready beside it; and it changes nothing by looking.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -127,6 +129,19 @@ test('a key file that is open to others, and one that holds no key', { timeout: 
   await assertNamed(
     /✗ keys +the master key, \S+, is open to other users \(mode 0644\)\n +→ .*chmod 0600/,
     /✗ keys +the key of this machine as a node is damaged: .*node\.key/,
+  );
+});
+
+test('a key for certificates that is open to others, and one that was cut', { timeout: STORY_MS }, async (t) => {
+  const folder = inFolder('ingress', 'acme', 'authority');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  t.after(() => rmSync(inFolder('ingress', 'acme'), { recursive: true }));
+  const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+  writeFileSync(path.join(folder, 'account.key'), key, { mode: 0o640 });
+  writeFileSync(path.join(folder, 'cloud.example.pem'), key.slice(0, 60), { mode: 0o600 });
+  await assertNamed(
+    /✗ keys +a key for the certificates of this Ingress, \S+account\.key, is open to other users \(mode 0640\)/,
+    /✗ keys +a key for the certificates of this Ingress is damaged: .*\n +→ Restore \S+cloud\.example\.pem/,
   );
 });
 

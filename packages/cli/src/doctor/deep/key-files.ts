@@ -1,9 +1,11 @@
 // The key files of this machine: there, readable for its user and nobody else, and holding a key.
-import { accessSync, constants, existsSync, type Stats, statSync } from 'node:fs';
+import { createPrivateKey } from 'node:crypto';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import * as path from 'node:path';
 import type { MemberKind } from '@platform/contract';
 import { type PlatformConfig, readMasterKey } from '@platform/core/config';
 import { reasonOf, systemCode } from '@platform/core/start';
+import { acmeFolder } from '../../ingress/start-ingress.ts';
 import { findIngressKey, ingressKeyFile } from '../../members/ingress-identity.ts';
 import { joinedAs } from '../../members/membership.ts';
 import { findNodeKey, nodeKeyFile } from '../../members/node-identity.ts';
@@ -47,8 +49,9 @@ function keyFilesOf(config: PlatformConfig, kind: MemberKind | null): KeyFile[] 
     lost: 'If it is lost, the next start makes another one, and this machine is a new Ingress.',
   };
   if (kind === 'node') return [{ ...node, lost: 'If it is lost, remove this node at core, and join it again.' }];
+  const ofCertificates = certificateKeys(acmeFolder(folder));
   if (kind === 'ingress')
-    return [{ ...ingress, lost: 'If it is lost, remove this Ingress at core, and join it again.' }];
+    return [{ ...ingress, lost: 'If it is lost, remove this Ingress at core, and join it again.' }, ...ofCertificates];
   const master: KeyFile = {
     file: masterKeyFile,
     what: 'the master key',
@@ -63,9 +66,23 @@ function keyFilesOf(config: PlatformConfig, kind: MemberKind | null): KeyFile[] 
   return [
     master,
     node,
-    ...(ingressListen === null ? [] : [ingress]),
+    ...(ingressListen === null ? [] : [ingress, ...ofCertificates]),
     ...(databaseUrl === null && existsSync(path.join(folder, 'postgres', 'data')) ? [password] : []),
   ];
+}
+
+/** Of the account and the certificates that an Ingress has of its authorities. */
+function certificateKeys(folder: string): KeyFile[] {
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names
+    .filter((name) => /\.(?:key|pem)$/.test(name))
+    .map((name) => ({
+      file: path.join(folder, name),
+      what: 'a key for the certificates of this Ingress',
+      read: () => createPrivateKey(readFileSync(path.join(folder, name))),
+      lost: 'If it is lost, remove the file: the Ingress orders another certificate.',
+    }));
 }
 
 /** What others may do to it. */

@@ -24,7 +24,7 @@ function findingOf({ names, place, of, found }: PackageFault): Finding {
   const what = of === 'package' ? 'the package' : 'the unpacked frontend';
   const cure =
     of === 'package'
-      ? 'Restore it from a backup, or have its publisher publish a new version.'
+      ? 'Restore it from a backup, or have its publisher publish a new version. The next start restores apps of the platform itself.'
       : 'Restart the platform: core unpacks it again before it serves the app, if its package is whole.';
   return { check: CHECK, verdict: 'bad', found: `${what} of ${names.join(', ')} is ${found}: ${place}`, cure };
 }

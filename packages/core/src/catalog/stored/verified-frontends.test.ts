@@ -158,7 +158,21 @@ test('a core that starts repairs what is installed before anybody opens it', asy
   await assertWhole();
   await writeFile(path.join(folder, 'main.js'), 'evil');
   const replica: TestCore = await platform.replica();
-  await until('the file to be whole', async () => (await readFile(path.join(folder, 'main.js'), 'utf8')) === SCRIPT);
+  await until('the repair', () => linesOf().length > 0);
   assert.deepEqual(linesOf(), ['warn']);
+  assert.equal(await readFile(path.join(folder, 'main.js'), 'utf8'), SCRIPT);
+  await replica.stop();
+});
+
+test('a core that starts restores the damaged package of an app that comes with the platform', async () => {
+  const { context } = platform.core;
+  const { rows } = await context.pool.query(
+    'SELECT package_hash AS hash FROM app_versions NATURAL JOIN apps WHERE system ORDER BY app_id LIMIT 1',
+  );
+  const shipped = packageFile(context, String(rows[0].hash));
+  const whole = await readFile(shipped);
+  await writeFile(shipped, whole.subarray(0, 50));
+  const replica = await platform.replica();
+  assert.deepEqual(await readFile(shipped), whole);
   await replica.stop();
 });

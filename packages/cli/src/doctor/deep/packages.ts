@@ -26,5 +26,10 @@ function findingOf({ names, place, of, found }: PackageFault): Finding {
     of === 'package'
       ? 'Restore it from a backup, or have its publisher publish a new version. The next start restores apps of the platform itself.'
       : 'Restart the platform: core unpacks it again before it serves the app, if its package is whole.';
-  return { check: CHECK, verdict: 'bad', found: `${what} of ${names.join(', ')} is ${found}: ${place}`, cure };
+  return {
+    check: CHECK,
+    verdict: 'bad',
+    found: `${what} of ${names.join(', ') || 'no version'} is ${found}: ${place}`,
+    cure,
+  };
 }

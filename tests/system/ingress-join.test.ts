@@ -98,6 +98,9 @@ test('it joins over the link, serves the app with its client’s address, and th
 
 test('its doctor looks at what an Ingress needs, and the commands for core say that they belong elsewhere', async () => {
   const well = await runCommand(['doctor'], environment);
+  const deep = await runCommand(['doctor', '--deep'], environment);
+  assert.match(deep, /✓ keys +1 key file: there/);
+  assert.match(deep, /✓ descriptors +process \d+ \d+ of \d+/);
   for (const line of [/✓ member +the Ingress edge runs/, /✓ core +answers at https/, /✓ public host/])
     assert.match(well, line);
   assert.doesNotMatch(well, /database|namespaces|port /);

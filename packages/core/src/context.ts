@@ -2,6 +2,7 @@
 import type { IrohEndpoint } from '@platform/link';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
+import type { VerifiedFrontends } from './catalog/face.ts';
 import type { Time } from './clock/clock-guard.ts';
 import type { CoreConfig } from './config/config.ts';
 import type { IntelligenceFile } from './config/intelligence-file.ts';
@@ -65,6 +66,8 @@ export interface CoreContext {
   readonly nodes: Nodes;
   /** Sends requests to the backends of installed apps, on whichever node. */
   readonly backends: Backends;
+  /** The unpacked files of packages, as they were published. */
+  readonly frontends: VerifiedFrontends;
   /** The live streams that are open here. */
   readonly streams: LiveStreams;
   /** Raises a counter of the contract's table. */

@@ -22,8 +22,8 @@ export interface LocalCoreOptions {
   readonly config: PlatformConfig;
   readonly databaseUrl: string;
   readonly masterKey: Buffer;
-  /** The public key of this machine as a node, which it need not be. */
-  readonly nodeKey: Buffer;
+  /** The public key of this machine as a node, which it need not be; `null` where it has none. */
+  readonly nodeKey: Buffer | null;
 }
 
 export interface LocalCore {
@@ -70,7 +70,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
   try {
     const opensFormerSecrets = () => opensControlCredentials(database, masterKey);
     await requireMasterKey({ database, masterKey, opensFormerSecrets });
-    nodeId = (await findNodeByKey(database, nodeKey)) ?? null;
+    nodeId = nodeKey === null ? null : ((await findNodeByKey(database, nodeKey)) ?? null);
     followChanges(context);
     return { context, close: end };
   } catch (error) {

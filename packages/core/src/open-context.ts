@@ -1,4 +1,5 @@
 // Makes the context whole: what several domains use, each built on the rest of it.
+import { VerifiedFrontends } from './catalog/face.ts';
 import type { CoreContext } from './context.ts';
 import { LiveStreams } from './events/live-streams.ts';
 import { Callers } from './http/callers/callers.ts';
@@ -6,7 +7,7 @@ import { Followers } from './members/followers.ts';
 import { Backends, Intake, Nodes } from './nodes/face.ts';
 import { Policies } from './policy.ts';
 
-type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams';
+type Built = 'policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams' | 'frontends';
 
 /** @param localNodeId the node on this very machine, `null` without one; read at each use, as it is found after this */
 export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => string | null): CoreContext {
@@ -19,5 +20,6 @@ export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => 
   context.nodes = new Nodes(context, localNodeId, intake);
   context.backends = new Backends(context, localNodeId, intake);
   context.streams = new LiveStreams(context);
+  context.frontends = new VerifiedFrontends(context);
   return context;
 }

@@ -23,7 +23,7 @@ const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
  * @throws Error when the file holds anything else, or cannot be read or written
  */
 export function loadOrMakeKey(file: string): LinkKey {
-  return readKey(file) ?? makeKey(file);
+  return loadKey(file) ?? makeKey(file);
 }
 
 /** The key that this secret of 32 bytes stands for. */
@@ -77,7 +77,8 @@ export function rawPublicKey(key: KeyObject): Buffer | null {
   return Buffer.from(key.export({ format: 'jwk' }).x ?? '', 'base64url');
 }
 
-function readKey(file: string): LinkKey | null {
+/** The key in `file`, `null` without one. @throws Error when the file holds anything else, or cannot be read */
+export function loadKey(file: string): LinkKey | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -108,7 +109,7 @@ function makeKey(file: string): LinkKey {
   } finally {
     rmSync(draft, { force: true });
   }
-  const kept = readKey(file);
+  const kept = loadKey(file);
   if (kept === null) throw new Error(`the key ${file} vanished while it was made`);
   return kept;
 }

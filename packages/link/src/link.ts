@@ -22,6 +22,15 @@ export { type EnvelopeContext, type EnvelopeKey, EnvelopeOpener, newEnvelopeKey,
 export { WrongKeyError } from './errors.ts';
 export { fetchOverLink, type LinkRequest } from './fetch.ts';
 export type { Pace } from './gathered-body.ts';
-export { keyFromSeed, type LinkKey, loadOrMakeKey, publicKeyText, readPublicKey, signText, verifyText } from './key.ts';
+export {
+  keyFromSeed,
+  type LinkKey,
+  loadKey,
+  loadOrMakeKey,
+  publicKeyText,
+  readPublicKey,
+  signText,
+  verifyText,
+} from './key.ts';
 export type { LinkLimits } from './open-connections.ts';
 export { type LinkPeer, linkPeer } from './peer.ts';

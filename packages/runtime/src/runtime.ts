@@ -12,6 +12,8 @@ export type { DriverChoice } from './drivers/choose.ts';
 export { probeDriver } from './drivers/open-driver.ts';
 export type { GatewayOptions, GatewaySidecar, RunningGateway, StartGateway } from './gateway-port.ts';
 export type { Runtime, RuntimeOptions } from './runtime-options.ts';
+export { examineSharedVolumes } from './shared-volumes.ts';
+export { examineVolumes, type VolumeState } from './volumes/examine-volumes.ts';
 
 /** Resolves when it listens. @throws Error when the data folder, the driver or a port cannot be used */
 export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {

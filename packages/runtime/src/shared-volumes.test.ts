@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { makePlace } from '../test-support/place.ts';
 import { LaunchError, StartRefused } from './drivers/driver.ts';
-import { openSharedVolumes, type SharedVolumes } from './shared-volumes.ts';
+import { examineSharedVolumes, openSharedVolumes, type SharedVolumes } from './shared-volumes.ts';
 
 const place = makePlace();
 const ID = 'inst-01890000-0000-7000-8000-000000000001';
@@ -104,4 +104,15 @@ test('a volume that was made and is gone is missed on every node, and never made
     await assert.rejects(node.claim(ID, { epoch: 2, uid: undefined, abort }), /missing in the shared folder/);
   await volumes.remove(ID, abort);
   await (await volumes.claim(ID, { epoch: 4, uid: undefined, abort })).release();
+});
+
+test('looking at them names what is missing, and takes no file of the folder itself for a volume', async () => {
+  const shared = open('looked-at');
+  for (const name of [ID, `${ID}-gone`])
+    await (await shared.claim(name, { epoch: 1, uid: undefined, abort })).release();
+  rmSync(join(place.folder, 'looked-at', `${ID}-gone`), { recursive: true });
+  assert.deepEqual(await Array.fromAsync(examineSharedVolumes(join(place.folder, 'looked-at'))), [
+    { installationId: ID, kind: 'folder', state: 'whole' },
+    { installationId: `${ID}-gone`, kind: 'folder', state: 'missing' },
+  ]);
 });

@@ -19,6 +19,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type DriverReport, LaunchError, StartRefused } from './drivers/driver.ts';
 import { lockFile } from './file-lock.ts';
+import { examineVolumes, type VolumeState } from './volumes/examine-volumes.ts';
 import { openKnownVolumes } from './volumes/known-volumes.ts';
 
 export interface SharedVolumes {
@@ -96,6 +97,11 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
       }
     },
   };
+}
+
+/** Looks at the volumes in a shared folder, and changes nothing. */
+export function examineSharedVolumes(directory: string): AsyncGenerator<VolumeState> {
+  return examineVolumes(directory, join(directory, KNOWN));
 }
 
 /** The first node names the folder; all others find that name. */

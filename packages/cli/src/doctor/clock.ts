@@ -7,7 +7,7 @@ import { type Command, UsageError } from '../command.ts';
 import { configuration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { paint, say } from '../terminal/terminal.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, isPassing } from './finding.ts';
 
 export const clockCommand: Command = {
   summary: 'show whether the clocks agree, and accept a clock that jumped',
@@ -42,6 +42,7 @@ export async function clockFindings(config: PlatformConfig): Promise<Finding[]> 
     if (hold === null) return [{ check, verdict: 'good', found: 'agrees with PostgreSQL and the last time on record' }];
     return [{ check, verdict: 'bad', found: 'clocks differ', cure: clockAlarm(hold) }];
   } catch (error) {
-    return [{ check, verdict: 'warning', found: `could not be compared (${reasonOf(error)})` }];
+    const verdict = isPassing(error) ? 'warning' : 'bad';
+    return [{ check, verdict, found: `could not be compared (${reasonOf(error)})` }];
   }
 }

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import { parseArgs } from 'node:util';
 import { GiB, type MemberKind, plainLine, sizeText } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
@@ -10,12 +11,10 @@ import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
 import { probeDriver } from '@platform/runtime';
-import { type Command, UsageError } from '../command.ts';
+import { type Command, UsageError, understood } from '../command.ts';
 import { shortOfDisk } from '../disk/disk-notice.ts';
 import { configuration } from '../local/configuration.ts';
-import { runningParts, runningRelease, withDatabase } from '../local/instance.ts';
-import { readRelease, releaseText } from '../local/release.ts';
-import { requireRunning } from '../local/require-running.ts';
+import { runningParts, withDatabase } from '../local/instance.ts';
 import { joinedAs } from '../members/membership.ts';
 import { nodeListener } from '../node/listener.ts';
 import { type PlannedListener, requireDifferentPorts } from '../process/listeners.ts';
@@ -24,11 +23,14 @@ import { plannedListeners } from '../supervisor/listeners.ts';
 import { type Colour, paint, say } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
 import { clockFindings } from './clock.ts';
-import type { Finding, Verdict } from './finding.ts';
+import { AFTER, BEFORE, deepFindings } from './deep/deep.ts';
+import { type Finding, isPassing, SUMMARY, type Verdict, worstOf } from './finding.ts';
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { memoryFindings } from './memory-findings.ts';
+import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
+import { releaseFindings } from './release-findings.ts';
 
 const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
   good: ['✓', 'green'],
@@ -38,34 +40,56 @@ const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
-  usage: `Usage: ./platform doctor
+  usage: `Usage: ./platform doctor [--deep]
 
 Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database and
 AI providers with the configuration of this environment. Before the first start it also checks the data folder, and creates nothing. On the machine of an Ingress that runs, it follows the way of a public
 request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
-needs, and that core answers. Exits with 1 when something keeps the platform from working.`,
+needs, and that core answers.
+
+  --deep   also read all data of the platform on this machine, and change nothing: key files and what they open, every page of
+           the database, every package, the file systems of volumes, open files, clocks. On a large platform this takes a while.
+
+Exits with 1 when something keeps the platform, or a part of it, from working.`,
   async run(args) {
-    if (args.length > 0) throw new UsageError('./platform doctor takes no options.');
+    const { values, positionals } = understood(() =>
+      parseArgs({ args: [...args], allowPositionals: true, options: { deep: { type: 'boolean', default: false } } }),
+    );
+    if (positionals.length > 0) throw new UsageError('Usage: ./platform doctor [--deep]');
     const config = configuration();
     const kind = joinedAs(config.dataDirectory);
     const isFirst = isBeforeFirstStart(config);
-    const checks = checksOf(kind, isFirst);
-    let bad = false;
+    const verdicts = new Set<Verdict>();
     if (isFirst) say('The platform was not started here yet. What its first start needs, without changing anything:\n');
-    for (const check of checks) {
-      for (const finding of await check(config)) {
-        report(finding);
-        bad ||= finding.verdict === 'bad';
-      }
+    for await (const finding of findings(config, { kind, isFirst, deep: values.deep })) {
+      report(finding);
+      verdicts.add(finding.verdict);
     }
-    say(
-      bad
-        ? `\n${paint('red', 'The platform cannot work until what is marked ✗ above is fixed.')}`
-        : `\n${paint('green', 'This machine is ready.')}${isFirst ? ' Start the platform: ./platform start' : ''}`,
-    );
-    return bad ? 1 : 0;
+    const worst = worstOf(verdicts);
+    const [, colour] = MARKS[worst];
+    const next = isFirst && worst !== 'bad' ? ' Start the platform: ./platform start' : '';
+    say(`\n${paint(colour, SUMMARY[worst])}${next}`);
+    return worst === 'bad' ? 1 : 0;
   },
 };
+
+interface Extent {
+  readonly kind: MemberKind | null;
+  readonly isFirst: boolean;
+  readonly deep: boolean;
+}
+
+/** A check that fails is a finding too: what it would have seen nobody knows. */
+async function* findings(config: PlatformConfig, { kind, isFirst, deep }: Extent): AsyncGenerator<Finding> {
+  // Before the first start there is nothing to read.
+  const isDeep = deep && !isFirst;
+  if (isDeep) yield* deepFindings(config, BEFORE);
+  for (const check of checksOf(kind, isFirst))
+    yield* await check(config).catch((error: unknown): Finding[] => [
+      { check: 'doctor', verdict: isPassing(error) ? 'warning' : 'bad', found: `a check failed (${reasonOf(error)})` },
+    ]);
+  if (isDeep) yield* deepFindings(config, AFTER[kind ?? 'core']);
+}
 
 type Check = (config: PlatformConfig) => Promise<Finding[]>;
 
@@ -88,6 +112,7 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
       return [
         ...(isFirst ? [firstStartFindings] : []),
         partFindings,
+        async ({ dataDirectory }) => releaseFindings(dataDirectory),
         portFindings,
         nameFindings,
         sandboxFindings,
@@ -107,39 +132,6 @@ function report({ check, verdict, found, cure }: Finding): void {
   const [mark, colour] = MARKS[verdict];
   say(`${paint(colour, mark)} ${check.padEnd(12)} ${found}`);
   if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
-}
-
-/** Whether what runs is what lies on the disk. */
-function releaseFindings({ dataDirectory }: PlatformConfig): Finding[] {
-  const running = runningRelease(dataDirectory);
-  if (running === null) return [];
-  const here = readRelease();
-  const found = releaseText(running);
-  if (running.mark === here.mark) return [{ check: 'release', verdict: 'good', found: `${found} runs` }];
-  return [
-    {
-      ...{ check: 'release', verdict: 'warning' },
-      found: `${found} runs, and the code here is another${releaseText(here) === found ? '' : `, ${releaseText(here)}`}`,
-      cure: 'Start the platform again at a quiet time. If a part ended before, the platform would stop with it.',
-    },
-  ];
-}
-
-/** Of the platform that runs on this data folder, if one does. */
-async function partFindings(config: PlatformConfig): Promise<Finding[]> {
-  const parts = runningParts(config.dataDirectory);
-  if (parts.length === 0) return [];
-  try {
-    await requireRunning(config);
-    const running = {
-      check: 'parts',
-      verdict: 'good',
-      found: `${parts.map(({ name }) => name).join(', ')} run`,
-    } as const;
-    return [running, ...releaseFindings(config)];
-  } catch (error) {
-    return [{ check: 'parts', verdict: 'bad', found: error instanceof Error ? error.message : String(error) }];
-  }
 }
 
 /** What is on the way of public requests is looked at there. */

@@ -10,9 +10,9 @@ import {
   readPublicKey,
   WrongKeyError,
 } from '@platform/link';
-import { openIngressKey } from '../members/ingress-identity.ts';
+import { findIngressKey, ingressKeyFile } from '../members/ingress-identity.ts';
 import { type Membership, requireMembership, WORDS } from '../members/membership.ts';
-import { openNodeIdentity } from '../members/node-identity.ts';
+import { findNodeKey, nodeKeyFile } from '../members/node-identity.ts';
 import type { Finding } from './finding.ts';
 
 const CORE_MILLISECONDS = 5_000;
@@ -21,7 +21,8 @@ export async function memberFindings(config: PlatformConfig, kind: MemberKind): 
   const { dataDirectory } = config;
   try {
     const member = requireMembership(kind, dataDirectory);
-    const key = kind === 'node' ? openNodeIdentity(dataDirectory).key : openIngressKey(dataDirectory);
+    const key = kind === 'node' ? findNodeKey(dataDirectory) : findIngressKey(dataDirectory);
+    if (key === null) throw keyMissing(kind, dataDirectory);
     return [runFinding(dataDirectory, kind, member), await coreFinding(member, key)];
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
@@ -34,6 +35,14 @@ export async function memberFindings(config: PlatformConfig, kind: MemberKind): 
       },
     ];
   }
+}
+
+function keyMissing(kind: MemberKind, dataDirectory: string): StartError {
+  const file = kind === 'node' ? nodeKeyFile(dataDirectory) : ingressKeyFile(dataDirectory);
+  return new StartError(
+    'member_key_missing',
+    `Its key, ${file}, is missing. Restore it from a backup; or remove this machine at core, and join it again.`,
+  );
 }
 
 /** Whether a process of the platform uses the data folder. */

@@ -83,6 +83,19 @@ export function runningRelease(dataDirectory: string): Release | null {
   return instance !== null && isAlive(instance.pid) ? (instance.release ?? null) : null;
 }
 
+export interface RunningProcess {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/** The processes of the running platform: its supervisor, and the parts that run at this moment. */
+export function runningProcesses(dataDirectory: string): readonly RunningProcess[] {
+  const instance = readInstance(dataDirectory);
+  if (instance === null || !isAlive(instance.pid)) return [];
+  const parts = instance.parts.flatMap(({ name, pid }) => (pid === null ? [] : [{ name, pid }]));
+  return [{ name: 'the supervisor', pid: instance.pid }, ...parts];
+}
+
 /** The file of a platform that was killed stays behind. */
 function isAlive(pid: number): boolean {
   try {

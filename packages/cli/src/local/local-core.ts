@@ -8,7 +8,7 @@ import { refuseWithoutKey, requireMigrated } from '@platform/core/database';
 import { type CoreContext, listAccounts, type NamedAccount, openLocalCore } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { joinedAs, WORDS } from '../members/membership.ts';
-import { openNodeIdentity } from '../members/node-identity.ts';
+import { findNodeKey } from '../members/node-identity.ts';
 import { withDatabase } from './instance.ts';
 import { refuseSuspended, requireAccount } from './named-account.ts';
 
@@ -42,7 +42,7 @@ export async function withLocalCore<Result>(
   }
   const masterKey = readMasterKey(config.masterKeyFile);
   return withDatabase(config, async (databaseUrl) => {
-    const nodeKey = openNodeIdentity(config.dataDirectory).key.publicKey;
+    const nodeKey = findNodeKey(config.dataDirectory)?.publicKey ?? null;
     const { context, close } = await openLocalCore({ config, databaseUrl, masterKey, nodeKey });
     try {
       return await work(context);

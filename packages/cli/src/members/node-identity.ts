@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import * as path from 'node:path';
 import { nodeName } from '@platform/contract';
 import { reasonOf, StartError } from '@platform/core/start';
-import { type LinkKey, loadOrMakeKey } from '@platform/link';
+import { type LinkKey, loadKey, loadOrMakeKey } from '@platform/link';
 
 export interface NodeIdentity {
   readonly key: LinkKey;
@@ -12,11 +12,27 @@ export interface NodeIdentity {
   readonly inherits: boolean;
 }
 
-/** @throws StartError `node_key_unusable` */
+export function nodeKeyFile(dataDirectory: string): string {
+  return path.join(dataDirectory, 'node', 'node.key');
+}
+
+/** Makes the key where there is none. @throws StartError `node_key_unusable` */
 export function openNodeIdentity(dataDirectory: string): NodeIdentity {
-  const file = path.join(dataDirectory, 'node', 'node.key');
+  return {
+    key: usable(dataDirectory, loadOrMakeKey),
+    inherits: existsSync(path.join(dataDirectory, 'volumes')),
+  };
+}
+
+/** For what only looks: makes none. @returns `null` without one; @throws StartError `node_key_unusable` */
+export function findNodeKey(dataDirectory: string): LinkKey | null {
+  return usable(dataDirectory, loadKey);
+}
+
+function usable<Key>(dataDirectory: string, load: (file: string) => Key): Key {
+  const file = nodeKeyFile(dataDirectory);
   try {
-    return { key: loadOrMakeKey(file), inherits: existsSync(path.join(dataDirectory, 'volumes')) };
+    return load(file);
   } catch (error) {
     throw new StartError(
       'node_key_unusable',

@@ -52,25 +52,31 @@ interface StepOptions {
   readonly worthSaying?: number;
 }
 
-/** Runs one step of something longer: shows it moving on a terminal, and says afterwards how long it took. */
+/**
+ * Runs one step of something longer: shows it moving on a terminal, and says afterwards how long it took.
+ *
+ * @param work may show how far it is
+ */
 export async function step<Result>(
   name: string,
-  work: () => Promise<Result>,
+  work: (show: (howFar: string) => void) => Promise<Result>,
   { worthSaying = 0 }: StepOptions = {},
 ): Promise<Result> {
   const started = performance.now();
-  const label = printable(name);
+  let label = printable(name);
   const live = process.stdout.isTTY === true;
   let frame = 0;
   const timer = live
     ? setInterval(() => {
-        process.stdout.write(`\r${printable(paint('cyan', FRAMES[frame % FRAMES.length] ?? ''))} ${label} `);
+        process.stdout.write(`\r\u001b[2K${printable(paint('cyan', FRAMES[frame % FRAMES.length] ?? ''))} ${label} `);
         frame += 1;
       }, 100)
     : undefined;
   if (live) makeRoom = () => process.stdout.write('\r\u001b[2K');
   try {
-    const result = await work();
+    const result = await work((howFar) => {
+      label = printable(`${name} ${paint('dim', howFar)}`);
+    });
     const milliseconds = performance.now() - started;
     if (milliseconds >= worthSaying)
       say(`${paint('green', '✓')} ${name} ${paint('dim', `${(milliseconds / 1000).toFixed(1)} s`)}`);

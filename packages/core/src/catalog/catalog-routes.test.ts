@@ -446,6 +446,8 @@ test('an icon of before is drawn when it is first asked for, once for all, and k
 test('an icon of before that cannot be drawn is not shown, and not tried again and again', async () => {
   const { id, folder } = await publishedIcon(SHOWN);
   const [drawn, original] = [path.join(folder, 'icon.png'), path.join(folder, 'frontend/icon.png')];
+  // What core has verified it does not look at again, so this stands for an icon that was published.
+  assert.equal((await iconOf(id)).status, 200);
   fs.rmSync(drawn);
   fs.writeFileSync(original, hostilePictures['use that names use'] ?? '');
   assert.equal((await iconOf(id)).status, 404);

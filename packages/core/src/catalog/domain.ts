@@ -6,6 +6,7 @@ import { DrawnIcons } from './icons/drawn-icon.ts';
 import { IconDrawer } from './icons/icon-drawer.ts';
 import { CheckPool } from './packages/check-pool.ts';
 import { type CatalogRoute, catalogRoutes } from './routes.ts';
+import { VerifyingInstalled } from './stored/verifying-installed.ts';
 import { withdrawAbandoned, withdrawingAbandoned } from './versions/abandoned-versions.ts';
 import { ensureSystemPackages } from './versions/system-packages.ts';
 
@@ -18,9 +19,10 @@ export function catalogDomain(context: CoreContext, { systemPackages }: CatalogO
   const checks = new CheckPool();
   const drawer = new IconDrawer();
   const abandoned = withdrawingAbandoned(context);
+  const verifying = new VerifyingInstalled(context);
   return {
     handlers: catalogRoutes(context, { verify: checks.verify, drawer, drawn: new DrawnIcons(context, drawer) }),
-    workers: [checks, drawer, abandoned],
+    workers: [checks, drawer, abandoned, verifying],
     async starting() {
       await context.lifecycle.packagesShipped(await ensureSystemPackages(context, systemPackages));
     },

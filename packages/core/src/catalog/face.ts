@@ -1,7 +1,8 @@
 // What the rest of core may use of catalog.
 export { countPackages } from './count-queries.ts';
 export { isOfferedTo, isVisibleTo } from './master-apps.ts';
-export { frontendFolder, packageFile, type StoreContext } from './package-file.ts';
+export { frontendFolder, packageFile } from './package-file.ts';
+export { servedNames } from './packages/served-files.ts';
 export { DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
 export {
   type AppVersion,
@@ -14,5 +15,7 @@ export {
 } from './queries.ts';
 export { iconPath } from './routes.ts';
 export { declaredSlots, type SlotDeclaration } from './secret-slots.ts';
+export { examinePackages, type PackageFault } from './stored/examine-packages.ts';
+export { VerifiedFrontends } from './stored/verified-frontends.ts';
 export { type PublishedPackage, publishPackage } from './versions/publish-package.ts';
 export { deleteAnyVersion, withdrawVersion } from './versions/withdraw-version.ts';

@@ -261,14 +261,15 @@ export async function insertVersion(
     readonly hash: string;
     readonly size: number;
     readonly unpacked: number;
+    readonly frontendDigest: string | null;
     readonly manifest: Manifest;
     readonly now: Date;
   },
 ): Promise<boolean> {
-  const { hash, size, unpacked, manifest, now } = published;
+  const { hash, size, unpacked, frontendDigest, manifest, now } = published;
   await trx
     .insertInto('package_blobs')
-    .values({ hash, size, unpacked, created_at: now })
+    .values({ hash, size, unpacked, frontend_digest: frontendDigest, created_at: now })
     .onConflict((conflict) => conflict.column('hash').doNothing())
     .execute();
   const { numInsertedOrUpdatedRows } = await trx

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { limits, refuse } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { systemCode } from '../config/start-error.ts';
+import type { CoreContext } from '../context.ts';
 import type { DrawnIcons } from './icons/drawn-icon.ts';
-import { frontendFolder, type StoreContext } from './package-file.ts';
 import { faultOfParts } from './packages/image-parts.ts';
 import { IMAGE_HEAD_BYTES, type ImageType, imageType } from './packages/image-type.ts';
 import { readFrom } from './packages/read-bytes.ts';
@@ -25,16 +25,16 @@ type Picture = Pick<AppVersion, 'packageHash'> & {
 /**
  * Streams a picture of this version into the reply.
  *
- * @throws RefusalError `not_found` when there is no such picture
+ * @throws RefusalError `not_found` when there is no such picture, `unavailable` when its package is damaged
  */
 export async function servePicture(
-  context: StoreContext,
+  { frontends }: Pick<CoreContext, 'frontends'>,
   { packageHash, name }: Picture,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
   if (name === undefined) throw refuse('not_found');
-  const file = await openPicture(path.join(frontendFolder(context, packageHash), name));
+  const file = await openPicture(path.join(await frontends.folder(packageHash), name));
   try {
     await stream(file, `${packageHash}/${name}`, request, reply);
   } finally {
@@ -44,7 +44,7 @@ export async function servePicture(
 
 /** The same for its icon. */
 export async function serveIcon(
-  context: StoreContext,
+  context: Pick<CoreContext, 'frontends'>,
   drawn: DrawnIcons,
   picture: Picture,
   request: FastifyRequest,
@@ -52,7 +52,7 @@ export async function serveIcon(
 ): Promise<void> {
   const { packageHash, name } = picture;
   if (name === undefined) throw refuse('not_found');
-  const original = await openPicture(path.join(frontendFolder(context, packageHash), name));
+  const original = await openPicture(path.join(await context.frontends.folder(packageHash), name));
   const type = await typeOf(original).finally(() => original.close());
   if (type !== 'image/svg+xml') return servePicture(context, picture, request, reply);
   const drawing = await drawn.fileOf(packageHash, name).catch(notFoundIfGone);

@@ -5,7 +5,13 @@ import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
   interface DatabaseSchema {
-    package_blobs: { hash: string; size: Bigint; unpacked: Bigint | null; created_at: Date };
+    package_blobs: {
+      hash: string;
+      size: Bigint;
+      unpacked: Bigint | null;
+      frontend_digest: string | null;
+      created_at: Date;
+    };
     apps: { app_id: string; owner_key: string | null; system: Generated<boolean>; created_at: Date };
     app_versions: {
       app_id: string;

@@ -1,30 +1,33 @@
 // Which static files a package holds. Packages never change, so the list is read once, and a request is answered from
 // the list: a path that is not in it reaches no file system call at all.
 import { constants } from 'node:fs';
-import { type FileHandle, open, readdir } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { frontendFolder, type StoreContext } from '../catalog/face.ts';
+import { frontendFolder, servedNames } from '../catalog/face.ts';
+import type { CoreContext } from '../context.ts';
 
 /** Names kept in memory, over all packages. */
 const MOST_NAMES = 200_000;
 
+type FilesContext = Pick<CoreContext, 'config' | 'frontends'>;
+
 export class PackageFiles {
-  readonly #context: StoreContext;
+  readonly #context: FilesContext;
   readonly #lists = new LRUCache<string, ReadonlySet<string>>({
     maxSize: MOST_NAMES,
     sizeCalculation: (names) => names.size + 1,
   });
   readonly #reading = new Map<string, Promise<ReadonlySet<string>>>();
 
-  constructor(context: StoreContext) {
+  constructor(context: FilesContext) {
     this.#context = context;
   }
 
   /**
    * Paths of the static files of a package, relative to its `frontend/`, with `/` between segments.
    *
-   * @throws Error when the package is not on the disk
+   * @throws RefusalError `unavailable` when they are not what was published; Error when the package is not on the disk
    */
   async names(hash: string): Promise<ReadonlySet<string>> {
     const known = this.#lists.get(hash);
@@ -36,7 +39,8 @@ export class PackageFiles {
 
   async #read(hash: string): Promise<ReadonlySet<string>> {
     try {
-      const names = await readNames(frontendFolder(this.#context, hash));
+      const names = new Set<string>();
+      for await (const name of servedNames(await this.#context.frontends.folder(hash))) names.add(name);
       this.#lists.set(hash, names);
       return names;
     } finally {
@@ -49,19 +53,4 @@ export class PackageFiles {
     const file = path.join(frontendFolder(this.#context, hash), name);
     return open(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   }
-}
-
-/** Regular files only; what begins with a dot is not served, except `.well-known` at the root. */
-async function readNames(root: string): Promise<ReadonlySet<string>> {
-  const names = new Set<string>();
-  const folders = [''];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of await readdir(path.join(root, folder), { withFileTypes: true })) {
-      const name = folder + entry.name;
-      if (entry.name.startsWith('.') && name !== '.well-known') continue;
-      if (entry.isDirectory()) folders.push(`${name}/`);
-      else if (entry.isFile()) names.add(name);
-    }
-  }
-  return names;
 }

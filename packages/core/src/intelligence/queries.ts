@@ -132,3 +132,21 @@ export async function updateLimits(
            monthly_tokens = CASE WHEN ${limits.monthlyTokens === undefined} THEN m.monthly_tokens
                                  ELSE EXCLUDED.monthly_tokens END`.execute(db);
 }
+
+export interface SealedKeyRow {
+  readonly accountKey: string;
+  readonly provider: string;
+  readonly sealed: Buffer;
+}
+
+/** Keys of all accounts, from after this one. */
+export async function selectSealedKeys(
+  db: Executor,
+  page: { readonly after: Omit<SealedKeyRow, 'sealed'>; readonly limit: number },
+): Promise<SealedKeyRow[]> {
+  const { rows } = await sql<SealedKeyRow>`
+    SELECT account_key AS "accountKey", provider, sealed FROM intelligence_keys
+     WHERE sealed IS NOT NULL AND (account_key, provider) > (${page.after.accountKey}, ${page.after.provider})
+     ORDER BY account_key, provider LIMIT ${page.limit}`.execute(db);
+  return rows;
+}

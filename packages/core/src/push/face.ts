@@ -2,3 +2,4 @@
 export type { PushOptions } from './open-push-worker.ts';
 export { openWebPush } from './open-web-push.ts';
 export { enqueuePush, type OutboxContext, withdrawPush } from './outbox.ts';
+export { opensPushKey } from './vapid-keys.ts';

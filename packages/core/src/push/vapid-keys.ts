@@ -42,3 +42,18 @@ export async function openVapidKeys({
     );
   }
 }
+
+/** Whether the master key opens the key of this platform; true while there is none. */
+export async function opensPushKey({
+  database,
+  masterKey,
+}: Pick<CoreContext, 'database' | 'masterKey'>): Promise<boolean> {
+  const stored = await findVapidKey(database);
+  if (stored === undefined) return true;
+  try {
+    unseal(masterKey, PURPOSE, stored.public_key, stored.sealed_private_key);
+    return true;
+  } catch {
+    return false;
+  }
+}

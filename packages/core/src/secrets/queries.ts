@@ -132,3 +132,21 @@ export async function markUsed(db: Executor, accountKey: string, name: string, n
     .where('name', '=', name)
     .execute();
 }
+
+export interface SealedSecretRow {
+  readonly accountKey: string;
+  readonly name: string;
+  readonly sealed: Buffer;
+}
+
+/** Secrets of all accounts, from after this one. */
+export async function selectSealed(
+  db: Executor,
+  page: { readonly after: Omit<SealedSecretRow, 'sealed'>; readonly limit: number },
+): Promise<SealedSecretRow[]> {
+  const { rows } = await sql<SealedSecretRow>`
+    SELECT account_key AS "accountKey", name, sealed FROM account_secrets
+     WHERE (account_key, name) > (${page.after.accountKey}, ${page.after.name})
+     ORDER BY account_key, name LIMIT ${page.limit}`.execute(db);
+  return rows;
+}

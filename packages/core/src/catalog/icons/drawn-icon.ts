@@ -11,7 +11,8 @@ import { imageType } from '../packages/image-type.ts';
 import { readUpTo } from '../packages/read-bytes.ts';
 import type { IconDrawer } from './icon-drawer.ts';
 
-const NAME = 'icon.png';
+/** Beside `frontend/`, and no part of the package. */
+export const DRAWN_ICON = 'icon.png';
 /** Packages whose icon cannot be drawn, so that each ask does not try again; a restart does. */
 const REMEMBERED = 10_000;
 
@@ -29,7 +30,7 @@ export async function drawIcon(drawer: IconDrawer, unpacked: string, icon: strin
   if (imageType(bytes) !== 'image/svg+xml') return { bytes: 0 };
   const drawing = await drawer.draw(bytes.toString('utf8'));
   if ('fault' in drawing) return drawing;
-  await writeDurably(path.join(unpacked, NAME), drawing.png);
+  await writeDurably(path.join(unpacked, DRAWN_ICON), drawing.png);
   return { bytes: drawing.png.length };
 }
 
@@ -67,7 +68,7 @@ export class DrawnIcons {
    */
   async fileOf(packageHash: string, icon: string): Promise<string | null> {
     const unpacked = packageBlobs(this.#context).unpacked(packageHash);
-    const file = path.join(unpacked, NAME);
+    const file = path.join(unpacked, DRAWN_ICON);
     if (existsSync(file)) return file;
     if (this.#faulty.has(packageHash)) return null;
     const drawn = await this.#once(packageHash, () => drawIcon(this.#drawer, unpacked, icon));

@@ -1,19 +1,26 @@
 // Whether two versions of an app look alike: by the bytes of their icons, since names of files say nothing.
 import * as path from 'node:path';
-import { limits } from '@platform/contract';
-import { frontendFolder, type StoreContext } from '../package-file.ts';
+import { limits, RefusalError } from '@platform/contract';
+import type { CoreContext } from '../../context.ts';
 import { readUpTo } from '../packages/read-bytes.ts';
 import type { AppVersion } from '../queries.ts';
 
+type IconContext = Pick<CoreContext, 'frontends'>;
 type Version = Pick<AppVersion, 'packageHash' | 'manifest'>;
 
-export async function haveSameIcon(context: StoreContext, one: Version, other: Version): Promise<boolean> {
+export async function haveSameIcon(context: IconContext, one: Version, other: Version): Promise<boolean> {
   if (one.packageHash === other.packageHash) return true;
-  const [first, second] = await Promise.all([iconBytes(context, one), iconBytes(context, other)]);
-  return first === null || second === null ? first === second : first.equals(second);
+  try {
+    const [first, second] = await Promise.all([iconBytes(context, one), iconBytes(context, other)]);
+    return first === null || second === null ? first === second : first.equals(second);
+  } catch (error) {
+    // A damaged package vouches for no icon, and another version is the way out of it.
+    if (error instanceof RefusalError) return false;
+    throw error;
+  }
 }
 
-async function iconBytes(context: StoreContext, { packageHash, manifest }: Version): Promise<Buffer | null> {
+async function iconBytes({ frontends }: IconContext, { packageHash, manifest }: Version): Promise<Buffer | null> {
   if (manifest.icon === undefined) return null;
-  return readUpTo(path.join(frontendFolder(context, packageHash), manifest.icon), limits.iconSize.value);
+  return readUpTo(path.join(await frontends.folder(packageHash), manifest.icon), limits.iconSize.value);
 }

@@ -1,13 +1,16 @@
 // Writes the static files of a package into a scratch folder, with our modes and not the archive's, and knows
-// when all of it is on the disk.
+// when all of it is on the disk, and by what it is recognised later.
 import { mkdir, open } from 'node:fs/promises';
 import * as path from 'node:path';
 import { syncFolder } from '../../blobs/sync-folder.ts';
+import { FrontendDigest } from './frontend-digest.ts';
 
 /** Files whose fsync may be under way at the same time: journals commit them together. */
 const SYNCS = 16;
 
 export class FrontendWriter {
+  /** Of what was written. */
+  readonly digest = new FrontendDigest();
   readonly #root: string;
   readonly #folders = new Set<string>();
   readonly #syncing = new Set<Promise<void>>();
@@ -34,7 +37,7 @@ export class FrontendWriter {
     const handle = await open(path.join(this.#root, name), 'wx', 0o600);
     try {
       await handle.chmod(0o600);
-      await handle.writeFile(body);
+      await handle.writeFile(this.digest.take(name, body));
     } catch (error) {
       await handle.close();
       throw error;

@@ -27,6 +27,7 @@ import { inflatePackage } from './inflate-package.ts';
 import { packageFault, quoted } from './package-fault.ts';
 import { PackageNames } from './package-names.ts';
 import { readTarEntries, type TarEntry } from './tar-entries.ts';
+import { takeFrontend } from './unpack-frontend.ts';
 
 export interface PackageScratch {
   /** The uploaded bytes. */
@@ -42,6 +43,8 @@ export interface VerifiedPackage {
   readonly size: number;
   /** Bytes of the archive unpacked, headers included. */
   readonly unpacked: number;
+  /** By what its unpacked frontend is recognised (frontend-digest.ts); `null` without one. */
+  readonly frontendDigest: string | null;
   readonly manifest: Manifest;
 }
 
@@ -100,7 +103,8 @@ export async function verifyBytes(
   if (faults.length > 0) throw misfit(faults);
   if (manifest.frontend === undefined) await rm(scratch.unpacked, { recursive: true });
   else await syncFolder(scratch.unpacked);
-  return { ...blob, unpacked: unpackedBytes, manifest };
+  const frontendDigest = manifest.frontend === undefined ? null : frontend.digest.value();
+  return { ...blob, unpacked: unpackedBytes, frontendDigest, manifest };
 }
 
 /**
@@ -127,12 +131,7 @@ class Contents {
     }
     if (entry.name.startsWith('workload/') && entry.kind === 'file')
       this.executables.set(entry.name, checkExecutable(await headOf(entry.body, EXECUTABLE_HEAD_BYTES)));
-    // Dotfiles are never served (contract, HTTP conventions), so they stay in the archive; `.well-known` is no such
-    // file.
-    if (!entry.name.startsWith('frontend/') || /\/\./.test(entry.name.replace(/^frontend\/\.well-known/, ''))) return;
-    const name = entry.name.slice('frontend/'.length);
-    if (entry.kind === 'folder') await this.#frontend.folder(name);
-    else await this.#frontend.file(name, entry.body);
+    await takeFrontend(entry, this.#frontend);
   }
 }
 

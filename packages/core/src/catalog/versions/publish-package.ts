@@ -184,7 +184,7 @@ async function withIconDrawn(
 async function commit(
   context: PublishContext,
   scratch: PackageScratch,
-  { hash, size, unpacked, manifest }: VerifiedPackage,
+  { hash, size, unpacked, frontendDigest, manifest }: VerifiedPackage,
   publisher: string | null,
 ): Promise<void> {
   const now = context.clock();
@@ -198,7 +198,7 @@ async function commit(
       const former = await findWithdrawn(trx, manifest.id, manifest.version);
       if (former !== undefined && former !== hash) throw versionTaken(manifest.id, manifest.version);
     }
-    if (!(await insertVersion(trx, { hash, size, unpacked, manifest, now })))
+    if (!(await insertVersion(trx, { hash, size, unpacked, frontendDigest, manifest, now })))
       throw versionTaken(manifest.id, manifest.version);
     const versions = await listVersions(trx, manifest.id);
     await setNewest(trx, manifest.id, newestVersion(versions));

@@ -1,10 +1,10 @@
 // Puts the apps that come with the platform into the catalog at each start.
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RefusalError } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import { packageBlobs, packageFile } from '../package-file.ts';
+import { hashOfFile } from '../packages/frontend-digest.ts';
 import { findPublishedHashes } from '../queries.ts';
 import { type PublishedPackage, publishSystemPackage, restorePackage } from './publish-package.ts';
 
@@ -21,15 +21,15 @@ export async function ensureSystemPackages(
   files: readonly { readonly path: string }[],
 ): Promise<string[]> {
   await packageBlobs(context).sweep(context.pool, (hashes) => findPublishedHashes(context.database, hashes));
-  const hashed = await Promise.all(files.map(async (file) => ({ ...file, hash: await hashFile(file.path) })));
+  const hashed = await Promise.all(files.map(async (file) => ({ ...file, ...(await hashOfFile(file.path)) })));
   const published = await findPublishedHashes(
     context.database,
     hashed.map(({ hash }) => hash),
   );
   for (const { path, hash } of hashed) {
-    // A new data folder on an older database knows the version but has no files.
+    // A new data folder on an older database knows the version but has no files; a disk may have altered one.
     if (!published.has(hash)) await put(context, { path, hash }, publishSystemPackage);
-    else if (!existsSync(packageFile(context, hash))) await put(context, { path, hash }, restorePackage);
+    else if (!(await isStored(context, hash))) await put(context, { path, hash }, restorePackage);
   }
   return hashed.map(({ hash }) => hash);
 }
@@ -54,8 +54,7 @@ async function put(
   }
 }
 
-async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest('hex');
+async function isStored(context: CoreContext, hash: string): Promise<boolean> {
+  const stored = await hashOfFile(packageFile(context, hash)).catch(() => null);
+  return stored?.hash === hash;
 }

@@ -1,0 +1,2 @@
+// What the rest of core may use of intelligence.
+export { tryProviderKeys } from './try-provider-keys.ts';

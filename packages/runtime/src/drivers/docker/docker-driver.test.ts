@@ -63,7 +63,7 @@ describe('the docker driver', { skip: missing }, () => {
     options,
     timeFactor: 3,
     parallel: 3,
-    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true },
+    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true, tunnels: true },
     traces,
   };
 
@@ -157,20 +157,6 @@ describe('the docker driver', { skip: missing }, () => {
         await using.stop(0);
         model.close();
       }
-    });
-
-    test('a tunnel is NET_ADMIN and its device and no more, and ends with its container', async () => {
-      const tunnel = await bench().start({ network: { public: false, tunnel: true } });
-      await tunnel.listens();
-      const seen = await tunnel.run(({ fs, code }) => ({
-        capabilities: /CapEff:\s*(\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1],
-        bounding: /CapBnd:\s*(\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1],
-        device: code(() => fs.statSync('/dev/net/tun')),
-      }));
-      assert.equal(Number.parseInt(seen.bounding ?? '', 16), 1 << 12);
-      assert.equal(seen.device, 'done');
-      await assert.rejects(tunnel.instance.applyNetworkPolicy({ public: false, tunnel: false }));
-      await tunnel.stop(0);
     });
   }
 

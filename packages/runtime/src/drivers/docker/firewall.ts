@@ -27,6 +27,8 @@ export interface Firewall {
   letOut(bridge: string, address: string): Promise<unknown>;
   /** When this resolves, no further packet passes, those of open connections included. */
   keepIn(bridge: string, address: string): Promise<unknown>;
+  /** Deletes the interfaces on a bridge, and with each its other end, wherever that is. */
+  unplug(bridge: string): Promise<void>;
   remove(): Promise<unknown>;
   /** Removes this platform's bridges except these: an engine that is killed while it creates one forgets it. */
   removeStrayBridges(known: readonly string[]): Promise<void>;
@@ -78,6 +80,12 @@ table ${table} {
       for (const [, name] of links.matchAll(ours)) {
         if (name !== undefined && !known.includes(name)) await run([...ip, 'link', 'delete', name]);
       }
+    },
+    async unplug(bridge) {
+      const links = await run([...ip, '-o', 'link', 'show', 'type', 'veth']);
+      const members = links.split('\n').filter((line) => line.includes(` master ${bridge} `));
+      for (const [, name] of members.join('\n').matchAll(/^\d+: ([^@:]+)[@:]/gm))
+        if (name !== undefined) await run([...ip, 'link', 'delete', name]);
     },
     remove: () => nft([table, `inet ${egress}`].map((one) => `add table ${one}\ndelete table ${one}\n`).join('')),
   };

@@ -135,7 +135,7 @@ async function move(outer: number, inner: number): Promise<void> {
         `link set ${ifname} up`,
       ]),
       ...routes.flatMap(({ gateway, dev }) =>
-        gateway === undefined || !INTERFACE.test(dev) ? [] : [`route add default via ${gateway} dev ${dev}`],
+        gateway === undefined || !INTERFACE.test(dev) ? [] : [`route replace default via ${gateway} dev ${dev}`],
       ),
     ]),
   );

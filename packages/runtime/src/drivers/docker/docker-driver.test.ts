@@ -5,13 +5,17 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
 import type { Started } from '../../../test-support/conformance/bench.ts';
+import { networkBehaviour } from '../../../test-support/conformance/network.ts';
 import { driverConformance, type Suite } from '../../../test-support/conformance/suite.ts';
+import { udpBehaviour } from '../../../test-support/conformance/udp.ts';
 import type { DriverUnderTest } from '../../../test-support/conformance/under-test.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../../test-support/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../../test-support/image-registry.ts';
+import type { NetworkPolicy } from '../driver.ts';
 import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
+import { noTunnel } from './tunnel/tunnel-files.ts';
 
 /** An allowed registry at which nothing listens. */
 const NOBODY = '127.0.0.1:1/allowed';
@@ -70,6 +74,7 @@ describe('the docker driver', { skip: missing }, () => {
   driverConformance(under, (suite) => {
     containersBehaviour(suite);
     imagesBehaviour(suite);
+    tunnelsBehaviour(suite);
   });
 
   function containersBehaviour({ bench, subject }: Suite): void {
@@ -160,6 +165,26 @@ describe('the docker driver', { skip: missing }, () => {
     });
   }
 
+  /** Its network is further in than the container's. */
+  function tunnelsBehaviour(suite: Suite): void {
+    const { bench } = suite;
+    describe('a workload with a tunnel', { skip: noTunnel() ?? false }, () => {
+      let subject: Started;
+      before(async () => {
+        subject = await bench().start({ network: { public: false, tunnel: true } });
+        await subject.listens();
+      });
+      after(() => subject?.stop(0));
+      const withTunnel: Suite = { ...suite, subject: () => subject };
+      networkBehaviour(withTunnel);
+      udpBehaviour(withTunnel);
+
+      test('the ports on which it listens are seen from outside', () => {
+        assert.deepEqual(subject.instance.ports(), [subject.assignment.workload.port]);
+      });
+    });
+  }
+
   function imagesBehaviour({ bench }: Suite): void {
     const image = {
       Env: ['PATH=/of/the/image', 'OF_THE_IMAGE=yes', 'PLATFORM_S3_ENDPOINT=http://evil'],
@@ -167,8 +192,9 @@ describe('the docker driver', { skip: missing }, () => {
     };
 
     /** Starts the archive as the backend of a package. */
-    async function start(archive: Buffer): Promise<Started> {
-      return bench().start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
+    async function start(archive: Buffer, network: NetworkPolicy = { public: false, tunnel: false }): Promise<Started> {
+      const files = { 'image.tar': archive };
+      return bench().start({ workload: { runtime: 'oci', image: 'image.tar' }, files, network });
     }
 
     /** That it runs behind the same walls as every workload, and its image under a name of ours. */
@@ -196,6 +222,18 @@ describe('the docker driver', { skip: missing }, () => {
       skip: imageMissing(),
     }, async () => {
       await runsConfined(await start(await imageArchive(image)), /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
+    });
+
+    test('an image runs with a tunnel too, by a path or by a name that its own search path leads to', {
+      skip: imageMissing() || (noTunnel() ?? false),
+    }, async () => {
+      const network = { public: false, tunnel: true };
+      const name = /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/;
+      await runsConfined(await start(await imageArchive(image), network), name);
+      const Env = [...image.Env.slice(1), 'PATH=/bin'];
+      const server = ['-c', 'PATH=/of/the/image exec /bin/busybox httpd -f -p "$PORT" -h /srv'];
+      const named = await imageArchive({ ...image, Env, Entrypoint: ['busybox', 'sh'], Cmd: server });
+      await runsConfined(await start(named, network), name);
     });
 
     test('/tmp is writable and of its size, whatever the image has there, and goes with the container', {

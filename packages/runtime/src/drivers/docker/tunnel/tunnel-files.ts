@@ -21,22 +21,42 @@ export interface TunnelFiles {
   close(): void;
 }
 
+/** With the packages of Debian that they come from. */
+const PROGRAMS = { mknod: 'coreutils', nsenter: 'util-linux', ip: 'iproute2' } as const;
 const PROGRAM = 'enter';
 const SOCKET = 'ready.sock';
 /** From the kernel's list of devices, where they never change. */
 const TUN_NUMBER = ['10', '200'] as const;
-/** Sysctls of which 0 means that no ordinary user makes a user namespace; the second exists with Debian's patch only. */
-const USER_NAMESPACES = ['/proc/sys/user/max_user_namespaces', '/proc/sys/kernel/unprivileged_userns_clone'];
+/** Of which 0 means that no ordinary user makes a user namespace; the second exists with Debian's patch only. */
+const USER_NAMESPACES = ['user/max_user_namespaces', 'kernel/unprivileged_userns_clone'];
+
+/** What is looked at on this machine. */
+export interface TunnelMeans {
+  readonly device: string;
+  readonly sysctls: string;
+  readonly processor: string;
+  readonly find: typeof findProgram;
+}
+
+const OF_THIS_MACHINE: TunnelMeans = {
+  ...{ device: TUN_DEVICE, sysctls: '/proc/sys', processor: process.arch },
+  find: findProgram,
+};
 
 /** Why containers of this machine can have no tunnel, as the end of a sentence; undefined where they can. */
-export function noTunnel(): string | undefined {
-  if (!existsSync(TUN_DEVICE)) return `this machine has no ${TUN_DEVICE}. Load the kernel module “tun”.`;
-  if (program() === undefined) return `it is not supported on ${process.arch} processors.`;
-  const missing = ['mknod', 'nsenter', 'ip'].find((name) => findProgram(name) === undefined);
-  if (missing !== undefined) return `${missing} is not installed on this machine.`;
-  const closed = USER_NAMESPACES.find((file) => existsSync(file) && Number(readFileSync(file, 'latin1')) === 0);
+export function noTunnel(means: Partial<TunnelMeans> = {}): string | undefined {
+  const { device, sysctls, processor, find } = { ...OF_THIS_MACHINE, ...means };
+  if (!existsSync(device)) return `this machine has no ${device}. Load the kernel module “tun”.`;
+  if (program(processor) === undefined) return `it is not supported on ${processor} processors.`;
+  const missing = Object.entries(PROGRAMS).find(([name]) => find(name) === undefined);
+  if (missing !== undefined) return `${missing[0]} is not installed. Debian: apt-get install ${missing[1]}.`;
+  const closed = USER_NAMESPACES.find((name) => isZero(join(sysctls, name)));
   if (closed === undefined) return undefined;
-  return `this machine forbids user namespaces. Set ${closed.slice('/proc/sys/'.length).replaceAll('/', '.')} to more than 0.`;
+  return `this machine forbids user namespaces. Set the sysctl ${closed.replaceAll('/', '.')} to more than 0.`;
+}
+
+function isZero(file: string): boolean {
+  return existsSync(file) && Number(readFileSync(file, 'latin1')) === 0;
 }
 
 /** @param root Folder of the cell, which is removed with it. */
@@ -75,9 +95,10 @@ export function throughTunnel(command: readonly string[]): string[] {
   return [enter, insideContainer.init, '-s', '--', ...command];
 }
 
-function program(): Buffer | undefined {
+function program(processor?: string): Buffer | undefined {
   return enterProgram({
     socketPath: `${insideContainer.tunnelFolder}/${SOCKET}`,
     lastCapability: Number(readFileSync('/proc/sys/kernel/cap_last_cap', 'latin1')),
+    ...(processor === undefined ? {} : { processor }),
   });
 }

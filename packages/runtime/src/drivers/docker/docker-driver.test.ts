@@ -170,12 +170,14 @@ describe('the docker driver', { skip: missing }, () => {
     const { bench } = suite;
     describe('a workload with a tunnel', { skip: noTunnel() ?? false }, () => {
       let subject: Started;
+      let neighbour: Started;
+      const network = { public: false, tunnel: true };
       before(async () => {
-        subject = await bench().start({ network: { public: false, tunnel: true } });
-        await subject.listens();
+        [subject, neighbour] = await Promise.all([bench().start({ network }), bench().start({ network })]);
+        await Promise.all([subject.listens(), neighbour.listens()]);
       });
-      after(() => subject?.stop(0));
-      const withTunnel: Suite = { ...suite, subject: () => subject };
+      after(() => Promise.all([subject?.stop(0), neighbour?.stop(0)]));
+      const withTunnel: Suite = { ...suite, subject: () => subject, neighbour: () => neighbour };
       networkBehaviour(withTunnel);
       udpBehaviour(withTunnel);
 

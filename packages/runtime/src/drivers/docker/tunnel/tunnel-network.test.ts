@@ -211,12 +211,15 @@ function hostileBehaviour(under: DriverUnderTest): void {
     test('with network.public, forges no sender, reaches nothing forbidden, and is cut off whatever it keeps', async (t) => {
       const started = await hostile(t, open);
       assert.deepEqual(await connects(started, [{ host: PUBLIC, port: 7_000 }]), ['connected']);
+      const way = await started.run(
+        ({ fs }) => /^(\w+)\t0{8}\t/m.exec(fs.readFileSync('/proc/net/route', 'latin1'))?.[1],
+      );
       assert.deepEqual(
         await does(
           started,
           'nft flush ruleset',
-          'ip address add 198.18.200.9/32 dev eth1',
-          'ip link set eth1 name wan up',
+          `ip address add 198.18.200.9/32 dev ${way}`,
+          `ip link set ${way} name wan up`,
         ),
         ['done', 'done', 'done'],
       );

@@ -10,7 +10,7 @@ import type { Cell } from './cells.ts';
 import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, removed } from './engine.ts';
 import { depthOf, openNetworkOf } from './network-namespace.ts';
-import { moveInterfaces } from './tunnel/enter-network.ts';
+import { moveInterfaces } from './tunnel/move-interfaces.ts';
 import { noTunnel } from './tunnel/tunnel-files.ts';
 
 export interface PublicAccess extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
@@ -59,7 +59,7 @@ export function createPublicAccess({
       await node.engine
         .getNetwork(publicName(node.owner, cell.id))
         .connect({ Container: container.id, EndpointConfig });
-      if (hasTunnel) await moveInterfaces(container);
+      if (hasTunnel) await moveInterfaces(container, node.firewall);
       writeFileSync(cell.nameServers, resolverText(node.dns));
     } catch (error) {
       node.log.error(

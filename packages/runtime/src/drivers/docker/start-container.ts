@@ -53,7 +53,7 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
     await access.begin(spec.network);
     await container.start();
     const tunnel = await files;
-    if (tunnel !== undefined) await enterNetwork(container, tunnel, uid);
+    if (tunnel !== undefined) await enterNetwork(container, node.firewall, { files: tunnel, uid });
     return await assemble(node, spec, { cell, container, gateway, access, depth: depthOf(hasTunnel) });
   } catch (error) {
     // Neither may come into being after all; the container goes with its cell.

@@ -3,34 +3,35 @@
 import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import type net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { findProgram } from '../../../find-program.ts';
-import { run } from '../../../run-command.ts';
 import { LaunchError, StartRefused } from '../../driver.ts';
 import { type Container, isGone } from '../engine.ts';
 import { isUp } from '../exit-watch.ts';
-import { innerProcess, openNetwork } from '../network-namespace.ts';
+import type { Firewall } from '../firewall.ts';
+import { innerProcess } from '../network-namespace.ts';
 import { failedStep } from './enter-program.ts';
+import { moveInterfaces } from './move-interfaces.ts';
 import type { TunnelFiles } from './tunnel-files.ts';
 
 const LOOK_AGAIN_MS = 100;
 const LIMIT_MS = 30_000;
 const NAMESPACES_STEP = 1;
 
-/** Only what the engine calls its interfaces: the names become part of a script. */
-const INTERFACE = /^eth\d+$/;
-
 /**
  * Gives a container that has just started its network, and lets its workload run.
  * @throws StartRefused where this machine forbids user namespaces
  */
-export async function enterNetwork(container: Container, files: TunnelFiles, uid: number): Promise<void> {
+export async function enterNetwork(
+  container: Container,
+  firewall: Pick<Firewall, 'pin'>,
+  { files, uid }: { readonly files: TunnelFiles; readonly uid: number },
+): Promise<void> {
   try {
     const connection = await waits(container, files.waiting);
     connection.on('error', () => undefined);
     try {
       const { Id, State } = await container.inspect();
       mapUser(innerProcess(State.Pid), Id, uid);
-      await moveInterfaces(container);
+      await moveInterfaces(container, firewall);
       await new Promise<void>((resolve) => connection.end('1', resolve));
     } finally {
       connection.destroy();
@@ -83,67 +84,3 @@ function mapUser(pid: number, containerId: string, uid: number): void {
 }
 
 const namespaceOf = (pid: number | 'self', kind: string): string => readlinkSync(`/proc/${pid}/ns/${kind}`);
-
-/** Members of what `ip -json` prints. */
-interface Link {
-  readonly ifname: string;
-  readonly addr_info: readonly { readonly local: string; readonly prefixlen: number }[];
-}
-interface Route {
-  readonly gateway?: string;
-  readonly dev: string;
-}
-
-/**
- * Moves what the engine has given to the container into the workload's network, with its addresses and routes. Does
- * nothing before the container runs.
- */
-export async function moveInterfaces(container: Container): Promise<void> {
-  const { Id, State } = await container.inspect();
-  if (!isUp(State) || State.Pid <= 0) return;
-  const outer = openNetwork(State.Pid, Id);
-  let inner: number | undefined;
-  try {
-    inner = openNetwork(innerProcess(State.Pid), Id);
-    await move(outer, inner);
-  } finally {
-    for (const one of [outer, inner]) if (one !== undefined) closeSync(one);
-  }
-}
-
-async function move(outer: number, inner: number): Promise<void> {
-  const [nsenter, ip] = [findProgram('nsenter') ?? 'nsenter', findProgram('ip') ?? 'ip'];
-  const path = (descriptor: number) => `/proc/${process.pid}/fd/${descriptor}`;
-  const within = (descriptor: number) => [nsenter, `--net=${path(descriptor)}`, '--'];
-  // Our own tool printed it.
-  const ask = async <Answer>(...what: string[]): Promise<Answer> =>
-    JSON.parse((await run([...within(outer), ip, '-json', '-4', ...what])) || '[]') as Answer;
-  const links = (await ask<Link[]>('address', 'show')).filter(({ ifname }) => INTERFACE.test(ifname));
-  const routes = await ask<Route[]>('route', 'show', 'default');
-  const batch = (lines: readonly string[]) => ({ input: `${lines.join('\n')}\n` });
-  await run(
-    [...within(outer), ip, '-batch', '-'],
-    batch(links.map(({ ifname }) => `link set dev ${ifname} netns ${path(inner)}`)),
-  );
-  const off = links.map(({ ifname }) => `/proc/sys/net/ipv6/conf/${ifname}/disable_ipv6`);
-  await run(
-    [...within(inner), '/bin/sh', '-euc', `${AS_THE_ENGINE_DOES}${withoutIpv6(off)}exec "$0" -batch -`, ip],
-    batch([
-      'link set lo up',
-      ...links.flatMap(({ ifname, addr_info: addresses }) => [
-        ...addresses.map(({ local, prefixlen }) => `address add ${local}/${prefixlen} dev ${ifname}`),
-        `link set ${ifname} up`,
-      ]),
-      ...routes.flatMap(({ gateway, dev }) =>
-        gateway === undefined || !INTERFACE.test(dev) ? [] : [`route replace default via ${gateway} dev ${dev}`],
-      ),
-    ]),
-  );
-}
-
-/** In the networks of its containers; here in that of a workload. */
-const AS_THE_ENGINE_DOES =
-  'cd /proc/sys/net/ipv4; echo 0 > ip_unprivileged_port_start; echo "0 2147483647" > ping_group_range; ';
-
-const withoutIpv6 = (files: readonly string[]): string =>
-  files.map((file) => `[ ! -e ${file} ] || echo 1 > ${file}; `).join('');

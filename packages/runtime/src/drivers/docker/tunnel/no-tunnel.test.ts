@@ -32,7 +32,8 @@ test('a container whose first step was refused is not started again, and one tha
     // Only what is asked of it.
     const container = { inspect: async () => ({ Id: 'x', State: { Running: false, Status: 'exited', ExitCode } }) };
     const files = { folder: '', device: '', waiting: new Promise<never>(() => undefined), close: () => void closed++ };
-    return enterNetwork(container as unknown as Container, files, 1);
+    const firewall = { pin: () => Promise.reject(new Error('It has no interface.')) };
+    return enterNetwork(container as unknown as Container, firewall, { files, uid: 1 });
   };
   await assert.rejects(start(1), (error) => error instanceof StartRefused && /user namespace/.test(error.message));
   await assert.rejects(start(4), (error) => error instanceof LaunchError && /ended with 4: wait/.test(error.detail));

@@ -22,7 +22,7 @@ export interface TunnelFiles {
 }
 
 /** With the packages of Debian that they come from. */
-const PROGRAMS = { mknod: 'coreutils', nsenter: 'util-linux', ip: 'iproute2' } as const;
+const PROGRAMS = { mknod: 'coreutils', nsenter: 'util-linux', ip: 'iproute2', bridge: 'iproute2' } as const;
 const PROGRAM = 'enter';
 const SOCKET = 'ready.sock';
 /** From the kernel's list of devices, where they never change. */

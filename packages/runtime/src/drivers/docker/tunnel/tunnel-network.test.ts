@@ -21,6 +21,7 @@ const missing = engineMissing() || programsMissing('perl', 'ip', 'nft', 'ldd') |
 const shut = { public: false, tunnel: true };
 const open = { public: true, tunnel: true };
 const ATTACK = 'neighbour-network.pl';
+const FORGED = '02:00:00:00:00:99';
 /** Error numbers: EPERM, EACCES and EINVAL, which says that there is no network of this number. */
 const REFUSED = /^(see|delete) \d: (1|13|22)$/;
 
@@ -88,6 +89,10 @@ function hostileBehaviour(under: DriverUnderTest): void {
         ({ connect }, all) => Promise.all(all.map((target) => connect(target, 1_500).catch(({ code }) => code))),
         targets,
       );
+
+    /** Its interface to the internet. */
+    const defaultWay = (started: Started) =>
+      started.run(({ fs }) => /^(\w+)\t0{8}\t/m.exec(fs.readFileSync('/proc/net/route', 'latin1'))?.[1] ?? '');
 
     /** Bridges of cells on this machine, with their addresses. */
     const bridges = () => Object.entries(networkInterfaces()).filter(([name]) => /^p[rp][0-9a-f]{12}$/.test(name));
@@ -211,9 +216,7 @@ function hostileBehaviour(under: DriverUnderTest): void {
     test('with network.public, forges no sender, reaches nothing forbidden, and is cut off whatever it keeps', async (t) => {
       const started = await hostile(t, open);
       assert.deepEqual(await connects(started, [{ host: PUBLIC, port: 7_000 }]), ['connected']);
-      const way = await started.run(
-        ({ fs }) => /^(\w+)\t0{8}\t/m.exec(fs.readFileSync('/proc/net/route', 'latin1'))?.[1],
-      );
+      const way = await defaultWay(started);
       assert.deepEqual(
         await does(
           started,
@@ -240,6 +243,19 @@ function hostileBehaviour(under: DriverUnderTest): void {
       await started.instance.applyNetworkPolicy(open);
       assert.deepEqual(started.instance.shortfalls(), []);
       assert.deepEqual(await connects(started, [{ host: PUBLIC, port: 7_000 }]), ['connected'], 'granted again');
+    });
+
+    test('teaches the bridges of this machine no hardware addresses', async (t) => {
+      const started = await hostile(t, open);
+      const learned = () => execFileSync('bridge', ['fdb', 'show'], { encoding: 'utf8' });
+      const way = await defaultWay(started);
+      const former = await started.run(({ os }, name) => os.networkInterfaces()[name]?.[0]?.mac ?? '', way);
+      assert.match(learned(), new RegExp(`^${former} dev veth\\w+ master pp\\w+ static`, 'm'));
+      // Forged on the way out of its cell, since the other interface carries its answers.
+      assert.deepEqual(await does(started, `ip link set ${way} address ${FORGED}`), ['done']);
+      await connects(started, [{ host: PUBLIC, port: 7_000 }]);
+      assert.ok(!learned().includes(FORGED), learned());
+      assert.deepEqual(await does(started, `ip link set ${way} address ${former}`), ['done']);
     });
 
     test('a tunnel that is revoked ends with its container, and one that is granted comes with the next start', async (t) => {

@@ -44,6 +44,8 @@ export interface Way {
    * through, since it leads nowhere but there.
    */
   readonly kernelOnly?: true;
+  /** What comes of it with `runtime.network-tunnel`, which grants exactly this, over the workload's own network. */
+  readonly withTunnel?: RegExp;
 }
 
 /**

@@ -36,7 +36,10 @@ export interface DriverReport {
 export interface NetworkPolicy {
   /** `network.public`: publicly routable IPv4 addresses, as contract's `publicRanges` names them. */
   readonly public: boolean;
-  /** `runtime.network-tunnel`: NET_ADMIN in its own network and `/dev/net/tun`; for the docker driver only. */
+  /**
+   * `runtime.network-tunnel`: CAP_NET_ADMIN over a network that belongs to it, and `/dev/net/tun`. The docker driver alone
+   * provides it.
+   */
   readonly tunnel: boolean;
 }
 

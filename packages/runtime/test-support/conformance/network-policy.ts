@@ -13,8 +13,6 @@ import { killDoomed, startDoomed } from './doomed-process.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
 const TRAVELLER = readFileSync(new URL('../workloads/traveller.mjs', import.meta.url), 'utf8');
-const shut: NetworkPolicy = { public: false, tunnel: false };
-const open: NetworkPolicy = { public: true, tunnel: false };
 /** Connects in its very first line. */
 const AT_ONCE = `
   import net from 'node:net';
@@ -27,14 +25,19 @@ const AT_ONCE = `
 /** Some engines give networks without a way out a default route, which leads to a refusal. */
 const NO_WAY = /^E(NET|HOST)UNREACH$/;
 
-/** @param under With the option `dns`, which names a server of the internet that `inInternet` makes. */
-export function networkPolicyBehaviour(under: DriverUnderTest): void {
-  describe(`driver ${under.name}, on an internet`, () => {
+/**
+ * @param under With the option `dns`, which names a server of the internet that `inInternet` makes.
+ * @param tunnel Whether the workloads have a network tunnel besides. Default: no.
+ */
+export function networkPolicyBehaviour(under: DriverUnderTest, tunnel = false): void {
+  const shut: NetworkPolicy = { public: false, tunnel };
+  const open: NetworkPolicy = { public: true, tunnel };
+  describe(`driver ${under.name}, on an internet${tunnel ? ', with a tunnel' : ''}`, () => {
     let bench: ConformanceBench;
     let traveller: Started;
     before(async () => {
       bench = await openBench(under);
-      traveller = await bench.start({ source: TRAVELLER });
+      traveller = await bench.start({ source: TRAVELLER, network: shut });
       await traveller.listens();
     });
     after(async () => {

@@ -12,6 +12,7 @@ import { networkBehaviour } from './network.ts';
 import { publicBehaviour } from './public.ts';
 import { restartBehaviour } from './restart.ts';
 import { runtimeKilledBehaviour } from './runtime-killed.ts';
+import { tunnelBehaviour } from './tunnel.ts';
 import { udpBehaviour } from './udp.ts';
 import type { DriverUnderTest } from './under-test.ts';
 
@@ -54,6 +55,7 @@ export function driverConformance(under: DriverUnderTest, more?: (suite: Suite) 
     isolationBehaviour(suite);
     networkBehaviour(suite);
     udpBehaviour(suite);
+    tunnelBehaviour(suite);
     publicBehaviour(suite);
     // Each has a workload of its own.
     describe('limits and restart', { concurrency: under.parallel ?? 1 }, () => {

@@ -26,6 +26,8 @@ export interface DriverUnderTest {
     readonly ownKernel?: boolean;
     /** It publishes UDP ports. Default: it says of each that it cannot, and opens none. */
     readonly publishesUdp?: true;
+    /** It provides network tunnels. Default: the status says that it does not. */
+    readonly tunnels?: true;
   };
   /**
    * What the driver has standing outside of this process's tree that names one of `words` (an installation, the data

@@ -250,6 +250,7 @@ export const fileWays: readonly Way[] = [
   {
     name: 'opens a disk, the memory or a port of the machine as a device',
     control: 'as root',
+    withTunnel: /^through \/dev\/net$/,
     attempt: {
       kind: 'code',
       inside: ({ fs, code }) => {

@@ -43,6 +43,7 @@ export const socketWays: readonly Way[] = [
   {
     name: 'changes its network devices over netlink',
     control: 'as root',
+    withTunnel: /^done /,
     attempt: {
       kind: 'calls',
       // RTM_SETLINK: takes device 1, which is loopback, up, as it is already.

@@ -19,6 +19,9 @@ export const insideContainer = {
   gatewayProgram: '/opt/platform/gateway.mjs',
   gatewayFolder: '/run/platform/gateway',
   coreFolder: '/run/platform/core',
+  tunnelFolder: '/run/platform/tunnel',
+  /** Of the engine, which mounts it where `Init` is asked for. */
+  init: '/sbin/docker-init',
 } as const;
 
 const REPOSITORY = 'platform-base';

@@ -22,6 +22,8 @@ export interface Cell {
   readonly network: string;
   readonly addresses: Block;
   readonly gateway: Container;
+  /** Folder on this machine that goes with the cell. */
+  readonly root: string;
   /** Where the Gateway makes its sockets, on this machine. */
   readonly folder: string;
   /** Before a workload's container is started in it. */
@@ -125,7 +127,6 @@ export async function makeCell(parts: CellParts): Promise<Cell> {
       ],
       network: names.network,
       address: addresses.gateway,
-      tunnel: false,
     });
     const gateway = await parts.engine.createContainer({ name: names.gateway, ...options });
     noteContainer(join(parts.folder, id), gateway.id);
@@ -166,6 +167,7 @@ function cell(parts: CellParts, { id, addresses, gateway, sockets }: Made): Cell
     addresses,
     gateway,
     network: cellNames(parts.owner, id).network,
+    root: join(parts.folder, id),
     folder: join(parts.folder, id, 'own'),
     note: (container) => noteContainer(join(parts.folder, id), container.id),
     nameServers: join(parts.folder, id, 'resolv.conf'),

@@ -4,10 +4,12 @@
 import { cpus } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
 import { MiB } from '@platform/contract/sizes';
+import { TUN_DEVICE } from '../../network/tun-device.ts';
 import { temporaryBytes } from '../process/mechanism.ts';
 import { insideContainer } from './base-image.ts';
 import type { Container, ContainerCreateOptions } from './engine.ts';
 import { seccompProfile } from './seccomp-profile.ts';
+import { UNSHARED } from './tunnel/enter-program.ts';
 
 export interface Resources {
   readonly memoryMiB: number;
@@ -28,13 +30,12 @@ export interface Confinement {
   readonly mounts: readonly { readonly source: string; readonly target: string; readonly access: 'read' | 'write' }[];
   readonly network: string;
   readonly address: string;
-  /** Exactly NET_ADMIN in its own network, and the tunnel device. */
-  readonly tunnel: boolean;
+  /** Device of a workload with a tunnel, which makes a network of its own. Default: it has none, and makes none. */
+  readonly tunnelDevice?: string;
 }
 
 const SHARED_MEMORY_BYTES = 16 * MiB;
 const OPEN_FILES = 4_096;
-const TUNNEL_DEVICE = '/dev/net/tun';
 /** For the engine's own resolver, which carries questions out even of an internal network. Nothing listens there. */
 const NO_NAME_SERVER = '127.0.0.1';
 /** What a workload says is kept by the Runtime; the engine keeps as much as a slow reader may lag behind. */
@@ -63,8 +64,8 @@ export function containerOptions(confinement: Confinement): ContainerCreateOptio
 /** With a member that the types of the client do not know yet. */
 type HostOptions = NonNullable<ContainerCreateOptions['HostConfig']> & { CgroupnsMode?: 'private' };
 
-function hostOptions({ network, resources, mounts, tunnel }: Confinement): HostOptions {
-  const profile = seccompProfile();
+function hostOptions({ network, resources, mounts, tunnelDevice }: Confinement): HostOptions {
+  const profile = seccompProfile(tunnelDevice === undefined ? {} : { unshared: UNSHARED });
   const memory = resources.memoryMiB * MiB;
   return {
     NetworkMode: network,
@@ -72,8 +73,11 @@ function hostOptions({ network, resources, mounts, tunnel }: Confinement): HostO
     Privileged: false,
     ReadonlyRootfs: true,
     CapDrop: ['ALL'],
-    CapAdd: tunnel ? ['NET_ADMIN'] : [],
-    Devices: tunnel ? [{ PathOnHost: TUNNEL_DEVICE, PathInContainer: TUNNEL_DEVICE, CgroupPermissions: 'rwm' }] : [],
+    CapAdd: [],
+    Devices:
+      tunnelDevice === undefined
+        ? []
+        : [{ PathOnHost: tunnelDevice, PathInContainer: TUN_DEVICE, CgroupPermissions: 'rw' }],
     SecurityOpt: ['no-new-privileges', ...(profile === undefined ? [] : [`seccomp=${profile}`])],
     IpcMode: 'private',
     CgroupnsMode: 'private',

@@ -5,14 +5,17 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { until } from '../../../../../tests/support/wait.ts';
 import type { Started } from '../../../test-support/conformance/bench.ts';
+import { networkBehaviour } from '../../../test-support/conformance/network.ts';
 import { driverConformance, type Suite } from '../../../test-support/conformance/suite.ts';
+import { udpBehaviour } from '../../../test-support/conformance/udp.ts';
 import type { DriverUnderTest } from '../../../test-support/conformance/under-test.ts';
 import { engineMissing, prepareEngine } from '../../../test-support/docker-engine.ts';
 import { imageArchive, imageMissing, testImage } from '../../../test-support/image-archive.ts';
 import { registryMissing, startRegistry, type TestRegistry } from '../../../test-support/image-registry.ts';
-import { StartRefused } from '../driver.ts';
+import { type NetworkPolicy, StartRefused } from '../driver.ts';
 import { insideContainer } from './base-image.ts';
 import { type Engine, labels, openEngine } from './engine.ts';
+import { noTunnel } from './tunnel/tunnel-files.ts';
 
 /** An allowed registry at which nothing listens. */
 const NOBODY = '127.0.0.1:1/allowed';
@@ -64,13 +67,14 @@ describe('the docker driver', { skip: missing }, () => {
     options,
     timeFactor: 3,
     parallel: 3,
-    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true },
+    can: { runtimeKilled: 'adopted', cpuTimeSeenInside: true, publishesUdp: true, tunnels: true },
     traces,
   };
 
   driverConformance(under, (suite) => {
     containersBehaviour(suite);
     imagesBehaviour(suite);
+    tunnelsBehaviour(suite);
   });
 
   function containersBehaviour({ bench, subject }: Suite): void {
@@ -159,19 +163,27 @@ describe('the docker driver', { skip: missing }, () => {
         model.close();
       }
     });
+  }
 
-    test('a tunnel is NET_ADMIN and its device and no more, and ends with its container', async () => {
-      const tunnel = await bench().start({ network: { public: false, tunnel: true } });
-      await tunnel.listens();
-      const seen = await tunnel.run(({ fs, code }) => ({
-        capabilities: /CapEff:\s*(\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1],
-        bounding: /CapBnd:\s*(\w+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))?.[1],
-        device: code(() => fs.statSync('/dev/net/tun')),
-      }));
-      assert.equal(Number.parseInt(seen.bounding ?? '', 16), 1 << 12);
-      assert.equal(seen.device, 'done');
-      await assert.rejects(tunnel.instance.applyNetworkPolicy({ public: false, tunnel: false }));
-      await tunnel.stop(0);
+  /** Its network is further in than the container's. */
+  function tunnelsBehaviour(suite: Suite): void {
+    const { bench } = suite;
+    describe('a workload with a tunnel', { skip: noTunnel() ?? false }, () => {
+      let subject: Started;
+      let neighbour: Started;
+      const network = { public: false, tunnel: true };
+      before(async () => {
+        [subject, neighbour] = await Promise.all([bench().start({ network }), bench().start({ network })]);
+        await Promise.all([subject.listens(), neighbour.listens()]);
+      });
+      after(() => Promise.all([subject?.stop(0), neighbour?.stop(0)]));
+      const withTunnel: Suite = { ...suite, subject: () => subject, neighbour: () => neighbour };
+      networkBehaviour(withTunnel);
+      udpBehaviour(withTunnel);
+
+      test('the ports on which it listens are seen from outside', () => {
+        assert.deepEqual(subject.instance.ports(), [subject.assignment.workload.port]);
+      });
     });
   }
 
@@ -182,8 +194,9 @@ describe('the docker driver', { skip: missing }, () => {
     };
 
     /** Starts the archive as the backend of a package. */
-    async function start(archive: Buffer): Promise<Started> {
-      return bench().start({ workload: { runtime: 'oci', image: 'image.tar' }, files: { 'image.tar': archive } });
+    async function start(archive: Buffer, network: NetworkPolicy = { public: false, tunnel: false }): Promise<Started> {
+      const files = { 'image.tar': archive };
+      return bench().start({ workload: { runtime: 'oci', image: 'image.tar' }, files, network });
     }
 
     /** That it runs behind the same walls as every workload, and its image under a name of ours. */
@@ -211,6 +224,18 @@ describe('the docker driver', { skip: missing }, () => {
       skip: imageMissing(),
     }, async () => {
       await runsConfined(await start(await imageArchive(image)), /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/);
+    });
+
+    test('an image runs with a tunnel too, by a path or by a name that its own search path leads to', {
+      skip: imageMissing() || (noTunnel() ?? false),
+    }, async () => {
+      const network = { public: false, tunnel: true };
+      const name = /^platform-app:[0-9a-f]{4}-[0-9a-f]{32}$/;
+      await runsConfined(await start(await imageArchive(image), network), name);
+      const Env = [...image.Env.slice(1), 'PATH=/bin'];
+      const server = ['-c', 'PATH=/of/the/image exec /bin/busybox httpd -f -p "$PORT" -h /srv'];
+      const named = await imageArchive({ ...image, Env, Entrypoint: ['busybox', 'sh'], Cmd: server });
+      await runsConfined(await start(named, network), name);
     });
 
     test('/tmp is writable and of its size, whatever the image has there, and goes with the container', {

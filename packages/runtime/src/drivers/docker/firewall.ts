@@ -27,9 +27,22 @@ export interface Firewall {
   letOut(bridge: string, address: string): Promise<unknown>;
   /** When this resolves, no further packet passes, those of open connections included. */
   keepIn(bridge: string, address: string): Promise<unknown>;
+  /**
+   * For a workload that can send any frame: its bridge takes this one address for what is at the interface of this
+   * number, and learns no other from frames, which nothing would limit.
+   */
+  pin(port: number, mac: string): Promise<void>;
+  /** Deletes the interfaces on a bridge, and with each its other end, wherever that is. */
+  unplug(bridge: string): Promise<void>;
   remove(): Promise<unknown>;
   /** Removes this platform's bridges except these: an engine that is killed while it creates one forgets it. */
   removeStrayBridges(known: readonly string[]): Promise<void>;
+}
+
+/** Members of what `ip -json` prints. */
+interface Numbered {
+  readonly ifindex: number;
+  readonly ifname: string;
 }
 
 export type BridgeKind = 'restricted' | 'public';
@@ -78,6 +91,21 @@ table ${table} {
       for (const [, name] of links.matchAll(ours)) {
         if (name !== undefined && !known.includes(name)) await run([...ip, 'link', 'delete', name]);
       }
+    },
+    async pin(port, mac) {
+      // Our own tool printed it.
+      const links = JSON.parse(await run([...ip, '-json', 'link', 'show', 'type', 'veth'])) as Numbered[];
+      const name = links.find(({ ifindex }) => ifindex === port)?.ifname;
+      if (name === undefined) throw new Error('The interface of a container has no other end on this machine.');
+      await run([...ip, 'link', 'set', 'dev', name, 'type', 'bridge_slave', 'learning', 'off']);
+      const bridge = required('bridge', 'iproute2');
+      await run([...there, bridge, 'fdb', 'replace', mac, 'dev', name, 'master', 'static']);
+    },
+    async unplug(bridge) {
+      const links = await run([...ip, '-o', 'link', 'show', 'type', 'veth']);
+      const members = links.split('\n').filter((line) => line.includes(` master ${bridge} `));
+      for (const [, name] of members.join('\n').matchAll(/^\d+: ([^@:]+)[@:]/gm))
+        if (name !== undefined) await run([...ip, 'link', 'delete', name]);
     },
     remove: () => nft([table, `inet ${egress}`].map((one) => `add table ${one}\ndelete table ${one}\n`).join('')),
   };

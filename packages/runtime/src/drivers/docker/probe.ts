@@ -61,7 +61,6 @@ async function observe(node: DockerNode, own: Cell, other: Cell): Promise<string
     mounts: [{ source: PROGRAM, target: program, access: 'read' }],
     network: own.network,
     address: own.addresses.workload,
-    tunnel: false,
   });
   const container = await node.engine.createContainer(options);
   try {

@@ -9,7 +9,9 @@ import { makeBridge, publicName, removeNetwork } from './bridges.ts';
 import type { Cell } from './cells.ts';
 import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, removed } from './engine.ts';
-import { openNetworkOf } from './network-namespace.ts';
+import { depthOf, openNetworkOf } from './network-namespace.ts';
+import { moveInterfaces } from './tunnel/move-interfaces.ts';
+import { noTunnel } from './tunnel/tunnel-files.ts';
 
 export interface PublicAccess extends Pick<WorkloadInstance, 'applyNetworkPolicy' | 'publishUdp' | 'shortfalls'> {
   /** Puts the first policy into effect. */
@@ -25,6 +27,7 @@ export interface PublicAccessParts {
   readonly installationId: string;
   readonly cell: Cell;
   readonly container: Container;
+  /** Whether the container was created with a tunnel. */
   readonly hasTunnel: boolean;
 }
 
@@ -56,6 +59,7 @@ export function createPublicAccess({
       await node.engine
         .getNetwork(publicName(node.owner, cell.id))
         .connect({ Container: container.id, EndpointConfig });
+      if (hasTunnel) await moveInterfaces(container, node.firewall);
       writeFileSync(cell.nameServers, resolverText(node.dns));
     } catch (error) {
       node.log.error(
@@ -80,6 +84,8 @@ export function createPublicAccess({
 
   async function takeAway(): Promise<void> {
     const network = node.engine.getNetwork(publicName(node.owner, cell.id));
+    // The engine does not find the interface where it put it.
+    if (hasTunnel) await node.firewall.unplug(bridge);
     // What cannot be cut off now is when its network is removed, which fails otherwise.
     await removed(network.disconnect({ Container: container.id, Force: true })).catch(() => undefined);
     await removeNetwork(node.engine, publicName(node.owner, cell.id));
@@ -87,7 +93,7 @@ export function createPublicAccess({
 
   async function namespace(): Promise<number | string> {
     try {
-      network ??= await openNetworkOf(container);
+      network ??= await openNetworkOf(container, depthOf(hasTunnel));
       return network;
     } catch (error) {
       node.log.error({ installationId, reason: engineMessage(error) }, 'the network of a container was not found');
@@ -98,7 +104,7 @@ export function createPublicAccess({
   return {
     takeAway,
     async begin(first) {
-      policy = { ...policy, public: first.public };
+      policy = first;
       if (first.public) await grant();
     },
     async applyNetworkPolicy(next) {
@@ -106,13 +112,13 @@ export function createPublicAccess({
       policy = next;
       if (next.public && !former.public) await grant();
       if (!next.public && former.public) await revoke();
-      // A running container keeps its capabilities.
+      // A running workload keeps its capability.
       if (hasTunnel && !next.tunnel) throw new Error('The tunnel of a running container cannot be revoked.');
     },
     publishUdp: udp.publish,
     shortfalls: () => [
       ...(missing === undefined || !policy.public ? [] : [`Internet access is granted, but not available: ${missing}`]),
-      ...(policy.tunnel && !hasTunnel ? ['A network tunnel is granted, and available from the next start.'] : []),
+      ...(policy.tunnel && !hasTunnel ? [tunnelShortfall(noTunnel())] : []),
     ],
     async close() {
       udp.close();
@@ -125,4 +131,10 @@ export function createPublicAccess({
       });
     },
   };
+}
+
+function tunnelShortfall(reason: string | undefined): string {
+  return reason === undefined
+    ? 'A network tunnel is granted, and available from the next start.'
+    : `A network tunnel is granted, but not available: ${reason}`;
 }

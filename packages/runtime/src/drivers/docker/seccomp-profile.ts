@@ -19,15 +19,23 @@ interface Condition {
   readonly op: string;
 }
 
+export interface ProfileOptions {
+  /** The only flags with which unshare(2) is not refused. Default: it is always refused. */
+  readonly unshared?: number;
+  readonly processor?: string;
+}
+
 /** The profile as JSON, or undefined on a processor it is not made for: then the engine's default holds. */
-export function seccompProfile(processor: string = process.arch): string | undefined {
+export function seccompProfile({ unshared, processor = process.arch }: ProfileOptions = {}): string | undefined {
   const architecture = ARCHITECTURES[processor];
   if (architecture === undefined) return undefined;
+  const names = refusedCalls.map(({ name }) => name);
   return JSON.stringify({
     defaultAction: 'SCMP_ACT_ALLOW',
     architectures: [architecture],
     syscalls: [
-      refuse([...refusedCalls.map(({ name }) => name), ...OF_THE_DEFAULT], EPERM),
+      refuse([...names.filter((name) => name !== 'unshare' || unshared === undefined), ...OF_THE_DEFAULT], EPERM),
+      ...(unshared === undefined ? [] : [refuse(['unshare'], EPERM, { index: 0, value: unshared, op: 'SCMP_CMP_NE' })]),
       // Its flags lie in memory where a filter cannot look; programs fall back to clone.
       refuse(['clone3'], ENOSYS),
       ...bitsOf(newNamespaceFlags).map((bit) =>

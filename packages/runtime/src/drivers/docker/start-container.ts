@@ -19,19 +19,26 @@ import type { DockerNode } from './docker-driver.ts';
 import { type Container, engineMessage, engineStatus, labels, removed } from './engine.ts';
 import { watchGateway } from './gateway-watch.ts';
 import { destroySurvivor, workloadName } from './leftovers.ts';
+import { type Depth, depthOf } from './network-namespace.ts';
 import { createPublicAccess, type PublicAccess } from './public-access.ts';
+import { enterNetwork } from './tunnel/enter-network.ts';
+import { makeTunnelFiles, noTunnel, type TunnelFiles, throughTunnel } from './tunnel/tunnel-files.ts';
 import { runningWorkload } from './workload-container.ts';
 
 const CONFLICT = 409;
 
 export async function startContainer(node: DockerNode, cells: CellPool, spec: WorkloadSpec): Promise<WorkloadInstance> {
-  const program = await programOf(node, spec);
+  const { uid } = spec;
+  if (uid === undefined) throw new StartRefused('The docker driver runs each app as its own user, which needs root.');
+  const hasTunnel = spec.network.tunnel && noTunnel() === undefined;
+  const program = await programOf(node, spec, hasTunnel);
   // Requested from core while the container is created.
   const settings = spec.gatewaySettings();
   // Awaited below, once there is a cell; until then a failure must not be an unhandled rejection.
   settings.catch(() => undefined);
   const cell = await cells.take();
-  const made = createContainer(node, cell, spec, program);
+  const files = hasTunnel ? makeTunnelFiles(cell.root, uid) : undefined;
+  const made = Promise.resolve(files).then((tunnel) => createContainer(node, cell, { ...spec, uid }, program, tunnel));
   const opened = settings.then((given) => openGateway(node, cell, spec, given));
   try {
     const [gateway, container] = await Promise.all([opened, made]);
@@ -41,15 +48,18 @@ export async function startContainer(node: DockerNode, cells: CellPool, spec: Wo
       installationId: spec.installationId,
       cell,
       container,
-      hasTunnel: spec.network.tunnel,
+      hasTunnel,
     });
     await access.begin(spec.network);
     await container.start();
-    return await assemble(node, spec, { cell, container, gateway, access });
+    const tunnel = await files;
+    if (tunnel !== undefined) await enterNetwork(container, node.firewall, { files: tunnel, uid });
+    return await assemble(node, spec, { cell, container, gateway, access, depth: depthOf(hasTunnel) });
   } catch (error) {
     // Neither may come into being after all; the container goes with its cell.
     const [gateway] = await Promise.allSettled([opened, made]);
     if (gateway.status === 'fulfilled') await gateway.value.close();
+    (await files?.catch(() => undefined))?.close();
     await cell.destroy();
     throw asLaunchError(error);
   }
@@ -69,7 +79,9 @@ export async function adoptContainer(
   try {
     const { Config, State, HostConfig } = await container.inspect();
     const id = Config.Labels[labels.cell];
-    const hasTunnel = HostConfig.CapAdd?.includes('NET_ADMIN') ?? false;
+    // Earlier versions gave tunnels a capability that reached the networks of the machine.
+    if (HostConfig.CapAdd?.includes('NET_ADMIN') === true) return undefined;
+    const hasTunnel = HostConfig.Devices !== undefined && HostConfig.Devices.length > 0;
     if (id === undefined || !State.Running || (hasTunnel && !spec.network.tunnel)) return undefined;
     cell = await adoptCell(node, id);
     gateway = await node.sidecar.connect({ folder: cell.folder, ...spec.gatewayHooks });
@@ -81,7 +93,7 @@ export async function adoptContainer(
     // Whatever it had, it gets what is granted now, under rules that are new.
     await access.takeAway();
     await access.begin(spec.network);
-    return await assemble(node, spec, { cell, container, gateway, access, outputSince });
+    return await assemble(node, spec, { cell, container, gateway, access, outputSince, depth: depthOf(hasTunnel) });
   } catch (error) {
     node.log.warn({ installationId, err: error }, 'a workload of an earlier Runtime could not be adopted');
     await cell?.release();
@@ -98,31 +110,49 @@ interface Program {
   readonly path: 'ours' | 'of the image';
 }
 
-async function programOf(node: DockerNode, { app, manifest, abort, claimImage }: WorkloadSpec): Promise<Program> {
+async function programOf(
+  node: DockerNode,
+  { app, manifest, abort, claimImage }: WorkloadSpec,
+  hasTunnel: boolean,
+): Promise<Program> {
   if (manifest.runtime === 'oci' && manifest.image !== undefined) {
-    const need = { app, image: manifest.image, abort, claim: claimImage };
-    return { image: await node.images.ensure(need), mounts: [], path: 'of the image' };
+    const image = await node.images.ensure({ app, image: manifest.image, abort, claim: claimImage });
+    const command = hasTunnel ? { command: throughTunnel(await commandOf(node, image)) } : {};
+    return { image, ...command, mounts: [], path: 'of the image' };
   }
   const { path, runtime } = requireEntry(app, manifest);
   const program = `${insideContainer.app}/${path}`;
   const { memoryMiB } = manifest.resources;
+  const command =
+    runtime === 'binary' ? [program] : [insideContainer.node, ...nodeOptions(runtime, memoryMiB), program];
   return {
     image: node.image,
-    command: runtime === 'binary' ? [program] : [insideContainer.node, ...nodeOptions(runtime, memoryMiB), program],
+    command: hasTunnel ? throughTunnel(command) : command,
     directory: insideContainer.app,
     mounts: [{ source: app, target: insideContainer.app, access: 'read' }],
     path: 'ours',
   };
 }
 
-async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec, program: Program): Promise<Container> {
-  const { installationId, manifest, volume, uid, network } = spec;
+/** As the engine would run it. */
+async function commandOf(node: DockerNode, image: string): Promise<string[]> {
+  const { Entrypoint, Cmd } = (await node.engine.getImage(image).inspect()).Config;
+  return [Entrypoint ?? [], Cmd ?? []].flat();
+}
+
+async function createContainer(
+  node: DockerNode,
+  cell: Cell,
+  spec: WorkloadSpec & { readonly uid: number },
+  program: Program,
+  tunnel: TunnelFiles | undefined,
+): Promise<Container> {
+  const { installationId, manifest, volume, uid } = spec;
   const places: InsidePlaces = {
     volume: volume === undefined ? undefined : insideContainer.volume,
     temporary: insideContainer.temporary,
     port: manifest.port,
   };
-  if (uid === undefined) throw new StartRefused('The docker driver runs each app as its own user, which needs root.');
   const { path, ...rest } = program;
   const { PATH, ...environment } = spec.environment(places);
   const urlsAt = (port: number, urls: GatewayUrls) =>
@@ -148,12 +178,15 @@ async function createContainer(node: DockerNode, cell: Cell, spec: WorkloadSpec,
     resources: manifest.resources,
     mounts: [
       ...program.mounts,
+      ...(tunnel === undefined
+        ? []
+        : [{ source: tunnel.folder, target: insideContainer.tunnelFolder, access: 'read' } as const]),
       { source: cell.nameServers, target: '/etc/resolv.conf', access: 'read' },
       ...(volume === undefined ? [] : [{ source: volume, target: insideContainer.volume, access: 'write' } as const]),
     ],
     network: cell.network,
     address: cell.addresses.workload,
-    tunnel: network.tunnel,
+    ...(tunnel === undefined ? {} : { tunnelDevice: tunnel.device }),
   });
   const name = workloadName(node.owner, installationId);
   const create = () => node.engine.createContainer({ name, ...options });
@@ -196,6 +229,7 @@ interface Parts {
   readonly container: Container;
   readonly gateway: SidecarGateway;
   readonly access: PublicAccess;
+  readonly depth: Depth;
   readonly outputSince?: number;
 }
 

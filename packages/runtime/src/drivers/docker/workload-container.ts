@@ -9,12 +9,14 @@ import type { Cell } from './cells.ts';
 import { type Container, isAlready, isGone, removed } from './engine.ts';
 import { awaitExit } from './exit-watch.ts';
 import { framesOf, type Output, openOutput } from './log-stream.ts';
+import { type Depth, insideOf } from './network-namespace.ts';
 
 export interface WorkloadContainer {
   readonly container: Container;
   readonly cell: Cell;
   readonly gateway: SidecarGateway;
   readonly manifest: WorkloadManifest;
+  readonly depth: Depth;
   /** Seconds since 1970; an earlier Runtime has stored the output before it. Default: from the beginning. */
   readonly outputSince?: number;
   /** Aborted when requests to the engine are given up. */
@@ -88,7 +90,7 @@ export async function runningWorkload(
       exited.then(giveUp, giveUp);
       return gateway.workloadListens(AbortSignal.any([signal, over.signal]));
     },
-    ports: () => (State.Pid > 0 ? listeningPorts(State.Pid, ENGINE_RESOLVER) : []),
+    ports: () => (State.Pid > 0 ? listeningPorts(insideOf(State.Pid, parts.depth), ENGINE_RESOLVER) : []),
     stats: () => use(container),
     async stop(graceMilliseconds) {
       await end(container, graceMilliseconds, () => ended);

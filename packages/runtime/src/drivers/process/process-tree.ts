@@ -32,7 +32,7 @@ function stat(pid: number): Stat | undefined {
   return { state, parent: Number(parent), startTicks, ticks };
 }
 
-function children(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
       readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
@@ -65,7 +65,7 @@ export function onlyChildChain(pid: number): ProcessIdentity[] {
     const identity = identify(next);
     if (identity === undefined) break;
     chain.push(identity);
-    const below: number[] = children(next);
+    const below: number[] = childrenOf(next);
     next = below.length === 1 ? below[0] : undefined;
   }
   return chain;
@@ -100,7 +100,7 @@ export function treeUse(pid: number): { cpuMilliseconds: number; memoryBytes: nu
     found = true;
     ticks += seen.ticks;
     memoryBytes += ownMemory(next);
-    open.push(...children(next));
+    open.push(...childrenOf(next));
   }
   return found ? { cpuMilliseconds: (ticks * 1_000) / TICKS_PER_SECOND, memoryBytes } : null;
 }

@@ -75,8 +75,19 @@ async function story({ place, machine }: TwoMachines, shared: string): Promise<v
   await until('it still writes', grows(shared));
   assert.equal(await runningOn(place, SECOND), 0);
   assert.equal(machine.exitCode, null);
+
+  const toSecond = runsOn(SECOND);
+  await node('drain', first);
+  await until('it runs on the second machine', toSecond);
+  await node('uncordon', first);
+  const backOnFirst = runsOn(first);
+  await machine.kill('SIGTERM');
+  assert.match(await node('list'), /^second +lost /m, 'a machine that is stopped returns its lease before it ends');
+  await until('it runs on the first machine', backOnFirst);
+  tell('the second machine was stopped and had handed its backend over; it runs on the first');
+
   const names = writers(shared);
-  assert.ok(names.length >= 4, `only ${names.length} starts wrote`);
+  assert.ok(names.length >= 6, `only ${names.length} starts wrote`);
   assert.equal(new Set(names).size, names.length, `one that had stopped wrote again: ${names.join(' ')}`);
   tell(`healed: ${names.length} starts, one after the other, never two at a time`);
 }

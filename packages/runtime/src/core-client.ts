@@ -41,6 +41,8 @@ export interface CoreClient {
   register(body: z.input<typeof registerNodeBody>, signal: AbortSignal): Promise<void>;
   /** Sends a heartbeat with the node's report; `milliseconds` is the time limit for the answer. */
   heartbeat(report: NodeHeartbeat, milliseconds: number, signal: AbortSignal): Promise<NodeLease>;
+  /** Returns the lease, once nothing runs here any more. */
+  leave(signal: AbortSignal): Promise<void>;
   /** Waits up to 25 s on core's side for a revision other than `after`. */
   assignments(after: string | undefined, signal: AbortSignal): Promise<Assignments>;
   /**
@@ -101,6 +103,9 @@ export function createCoreClient(options: CoreClientOptions): CoreClient {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
       const body = await call('POST', '/v1/node/heartbeat', { body: report, signal: limit, timeout: milliseconds });
       return nodeLease.parse(await body.json());
+    },
+    async leave(signal) {
+      await (await call('POST', '/v1/node/leave', { signal })).dump();
     },
     async assignments(after, signal) {
       const query = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;

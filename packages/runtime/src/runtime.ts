@@ -44,12 +44,25 @@ export async function startRuntime(options: RuntimeOptions): Promise<Runtime> {
       const closing = sides.close();
       await Promise.all([survivors.endRest(), ...[...fleet.all()].map((installation) => installation.close())]);
       await Promise.all([closing, reporter.close()]);
+      await leave(means, log);
       await sides.iroh?.close();
       await core.close();
       await driver.close();
       await sweepVolumes(means, log);
     },
   };
+}
+
+/** Of the time that a stop has. */
+const LEAVE_MILLISECONDS = 2_000;
+
+/** Others may run what ran here, at once; without core's answer they do when the lease has ended. */
+async function leave({ core, survivors }: NodeMeans, log: RuntimeOptions['log']): Promise<void> {
+  // What could not be ended may still run.
+  if ([...survivors.left()].length > 0) return;
+  await core.leave(AbortSignal.timeout(LEAVE_MILLISECONDS)).catch((error: unknown) => {
+    log.debug({ err: error }, 'core was not told that this node stops');
+  });
 }
 
 /** Unmounts what an earlier Runtime left, but not under a workload that outlived it. */

@@ -6,7 +6,7 @@ import { processorKinds } from '../executable.ts';
 import { plainLine, plainLogLine } from '../plain-text.ts';
 import { installationId, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
-import { json } from './common.ts';
+import { emptyBody, json } from './common.ts';
 import { machineLoad } from './fleet.ts';
 import {
   ANONYMOUS_BYTES,
@@ -279,6 +279,15 @@ const routes = {
     callers: ['node'],
     body: json(nodeHeartbeatBody.optional()),
     answers: { 200: nodeLease },
+    rate: 'none',
+  },
+  'node.leave': {
+    method: 'POST',
+    path: '/v1/node/leave',
+    summary: 'Return the node’s lease: it has stopped everything, and what can move goes to other nodes',
+    callers: ['node'],
+    body: json(emptyBody.optional()),
+    answers: { 204: null },
     rate: 'none',
   },
   'node.register': {

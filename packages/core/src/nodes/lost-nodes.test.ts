@@ -104,6 +104,32 @@ test('what is not bound to a silent node runs elsewhere; the former credentials 
   assert.deepEqual(await first.assigned(), []);
 });
 
+test('a node that stops hands over what can move, at once, and the owner of the rest gets the reason', async () => {
+  const first = await joinTestNode(platform, 'stopping', { machine: { sharedStore: STORE } });
+  const alone = await anApp({});
+  assert.equal((await first.call('/v1/node/leave', {})).status, 204);
+  assert.deepEqual([await isLost(first), await nodeOf(alone)], [false, first.id], 'no other could take it');
+  const bound = await anApp({ volume: true });
+  await platform.core.context.pool.query('UPDATE installations SET volume_store = NULL WHERE app_id = $1', [bound]);
+  const second = await joinTestNode(platform, 'other', { machine: { sharedStore: STORE } });
+  const moving = [alone, await anApp({ mode: 'always' })];
+  assert.equal((await first.call('/v1/node/leave', {})).status, 204);
+  for (const appId of moving) assert.equal(await nodeOf(appId), second.id);
+  assert.equal(await nodeOf(bound), first.id);
+  const status = await account.browser.take<WorkloadStatus>(`/v1/apps/${bound}/status`);
+  assert.match(
+    status.reason ?? '',
+    /^The machine stopping does not answer, and the data of this app lies there\. The app runs again/,
+  );
+  assert.equal((await start(first, alone)).status, 404);
+  // Twice, or by a node that was taken for lost before, changes nothing.
+  assert.equal((await first.call('/v1/node/leave', {})).status, 204);
+  await first.heartbeat();
+  assert.equal(await isLost(first), false, 'it is back');
+  assert.equal((await start(first, bound)).status, 200);
+  assert.equal(await nodeOf(alone), second.id);
+});
+
 test('a volume on a silent node stays, and its owner gets the reason and what comes next', async () => {
   const first = await joinTestNode(platform, 'keeper');
   const bound = await anApp({ volume: true });

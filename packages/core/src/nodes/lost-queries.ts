@@ -28,6 +28,22 @@ export async function watchedNodes(db: Executor): Promise<WatchedNode[]> {
   return rows;
 }
 
+/** The node as of its last heartbeat, if it has a lease and another one is there that could take what it ran. */
+export async function leavingNode(
+  db: Executor,
+  nodeId: string,
+): Promise<Pick<WatchedNode, 'id' | 'name' | 'beat'> | undefined> {
+  const { rows } = await sql<Pick<WatchedNode, 'id' | 'name' | 'beat'>>`
+    SELECT n.id, n.name, n.beat::text AS beat
+      FROM nodes n
+     WHERE n.id = ${nodeId} AND n.leased AND n.lost_at IS NULL
+       AND EXISTS (SELECT FROM nodes o
+                    WHERE o.id <> n.id AND o.cordoned_at IS NULL AND o.lost_at IS NULL AND (NOT o.leased OR o.beat > 0))`.execute(
+    db,
+  );
+  return rows[0];
+}
+
 /** Marks a node lost unless its heartbeat count has changed. */
 export async function markLost(
   db: Executor,

@@ -7,6 +7,7 @@ import { challengeMember } from '../members/member-credentials.ts';
 import { upsertPorts, upsertStatus } from '../placement/face.ts';
 import { takeHeartbeat } from './heartbeat.ts';
 import { joinNode, renewNode } from './join-node.ts';
+import { leaveNode } from './lose-node.ts';
 import { nodeMembers } from './node-member.ts';
 import { touchNode } from './node-queries.ts';
 import { registerNode } from './register-node.ts';
@@ -28,6 +29,10 @@ export function nodeRoutes(context: CoreContext): HandlersOf<NodeRoute> {
       status: 200,
       body: await takeHeartbeat(context, caller.nodeId, body ?? {}),
     }),
+    'node.leave': async ({ caller }) => {
+      await leaveNode(context, caller.nodeId);
+      return { status: 204 };
+    },
     'node.register': async ({ caller, body }) => {
       await registerNode(context, caller.nodeId, body);
       return { status: 204 };

@@ -119,6 +119,13 @@ export interface PacedReading {
   wasHeld(): boolean;
 }
 
+const heldBack = new WeakSet<IncomingMessage>();
+
+/** Whether the body waits for its turn: that it does not arrive meanwhile is not its sender's doing. */
+export function isHeldBack(req: IncomingMessage): boolean {
+  return heldBack.has(req);
+}
+
 /** Reads a body the more slowly the more pieces the parser cuts it into; after `gatherPieces`. */
 export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShare): PacedReading {
   const count = new PieceCount();
@@ -127,9 +134,15 @@ export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShar
   let isHeld = false;
   let wasHeld = false;
 
-  const goOn = (size: number): void => {
-    isHeld = false;
-    if (!req.destroyed) read(size);
+  const hold = (size: number, first = false): void => {
+    isHeld = true;
+    wasHeld = true;
+    heldBack.add(req);
+    share.take(() => {
+      isHeld = false;
+      heldBack.delete(req);
+      if (!req.destroyed) read(size);
+    }, first);
   };
   req.push = (chunk: Uint8Array | null) => {
     if (chunk !== null && chunk.length < LARGE_BYTES) count.add();
@@ -137,17 +150,13 @@ export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShar
   };
   req._read = (size: number) => {
     if (isHeld) return;
-    isHeld = count.areTooMany();
-    if (isHeld) share.take(() => goOn(size));
+    if (count.areTooMany()) hold(size);
     else read(size);
-    wasHeld ||= isHeld;
   };
   // Each new body may be as bad as the others: it is read when it is its turn, before those that are known.
   if (share.isBusy) {
-    isHeld = true;
-    wasHeld = true;
     req.socket.pause();
-    share.take(() => goOn(0), true);
+    hold(0, true);
   }
   return { wasHeld: () => wasHeld };
 }

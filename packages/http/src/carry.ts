@@ -7,7 +7,7 @@ import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
 import { type Arrival, defaultArrival } from './arrival.ts';
 import { endResponse } from './end-response.ts';
-import { gatherPieces } from './gather.ts';
+import { gatherPieces, isHeldBack } from './gather.ts';
 import type { Abandonable } from './hold.ts';
 import { sendProblem } from './problem.ts';
 import type { ResponseFilter } from './response-head.ts';
@@ -235,12 +235,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     let wasHeldBack = false;
     req.on('data', (part: Buffer) => {
       arrived += part.length;
-      wasHeldBack ||= req.isPaused();
+      wasHeldBack ||= req.isPaused() || isHeldBack(req);
     });
     req.once('end', () => this.#endArrival());
     this.#arrival = setInterval(() => {
       const isSlow = arrived * 1_000 < bytesPerSecond * milliseconds;
-      if (isSlow && !wasHeldBack && !req.isPaused() && req.readableLength === 0) this.#endLate();
+      const isHeld = req.isPaused() || isHeldBack(req) || req.readableLength > 0;
+      if (isSlow && !wasHeldBack && !isHeld) this.#endLate();
       arrived = 0;
       wasHeldBack = false;
     }, milliseconds);

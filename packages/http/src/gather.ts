@@ -1,14 +1,22 @@
 // Small pieces of a stream are put together: a piece of one byte costs an object of hundreds, so that a sender who cuts a
-// stream into single bytes would make each buffer on its way many times as large as its limit, which counts bytes. What comes in few
+// stream into single bytes would make each buffer on its way many times as large as its limit, which counts bytes. Where a parser
+// cuts them out of what is read at once, it is read the more slowly the more pieces there are (`PieceCount`). What comes in few
 // pieces passes as it is, at once.
+import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
+import { PieceCount, pieceShare } from './piece-count.ts';
+import type { ThreadShare } from './thread-share.ts';
 
 /** A piece of this size is not put together with others. */
 const LARGE_BYTES = 4 * 1024;
 /** Small pieces that pass as they are: of a stream that is read, or that wait to be written. */
 const FREE_PIECES = 16;
+/** After so many of a request, it is asked whether more may be read. */
+const PIECES_AT_ONCE = 1_024;
+/** Of an answer: more than undici reads at once, since each pause in what was read lets it read more. */
+const PIECES_OF_ANSWER = 16 * 1_024;
 
 /**
  * Puts the small pieces together that are pushed to `stream`: those of one turn of the event loop, and those that wait for
@@ -105,12 +113,65 @@ export function gatherWrites(stream: Duplex): void {
   }) as Duplex['end'];
 }
 
-/** Puts the small pieces of an answer's body together that are read in one turn of the event loop. */
-export function gatherAnswer(handler: Dispatcher.DispatchHandler): void {
-  const { onResponseData, onResponseEnd, onResponseError } = handler;
+/** How a body is read whose pieces are counted. */
+export interface PacedReading {
+  /** It had so many pieces that it was held back. */
+  wasHeld(): boolean;
+}
+
+const heldBack = new WeakSet<IncomingMessage>();
+
+/** Whether the body waits for its turn: that it does not arrive meanwhile is not its sender's doing. */
+export function isHeldBack(req: IncomingMessage): boolean {
+  return heldBack.has(req);
+}
+
+/** Reads a body the more slowly the more pieces the parser cuts it into; after `gatherPieces`. */
+export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShare): PacedReading {
+  const count = new PieceCount();
+  const push = req.push.bind(req);
+  const read = req._read.bind(req);
+  let isHeld = false;
+  let wasHeld = false;
+
+  const hold = (size: number, first = false): void => {
+    isHeld = true;
+    wasHeld = true;
+    heldBack.add(req);
+    share.take(() => {
+      isHeld = false;
+      heldBack.delete(req);
+      if (!req.destroyed) read(size);
+    }, first);
+  };
+  req.push = (chunk: Uint8Array | null) => {
+    if (chunk !== null && chunk.length < LARGE_BYTES) count.add();
+    return push(chunk) && !isHeld && count.recent < PIECES_AT_ONCE;
+  };
+  req._read = (size: number) => {
+    if (isHeld) return;
+    if (count.areTooMany()) hold(size);
+    else read(size);
+  };
+  // Each new body may be as bad as the others: it is read when it is its turn, before those that are known.
+  if (share.isBusy) {
+    req.socket.pause();
+    hold(0, true);
+  }
+  return { wasHeld: () => wasHeld };
+}
+
+/**
+ * Puts the small pieces of an answer's body together that are read in one turn of the event loop, and reads it the more slowly
+ * the more there are.
+ */
+export function gatherAnswer(handler: Dispatcher.DispatchHandler, share: ThreadShare = pieceShare): void {
+  const { onResponseStart, onResponseData, onResponseEnd, onResponseError } = handler;
+  const count = new PieceCount();
   const pile = new Pile();
   let free = FREE_PIECES;
   let isOver = false;
+  let hold: () => void = () => undefined;
 
   function flush(controller: Dispatcher.DispatchController): void {
     if (pile.length > 0) onResponseData?.call(handler, controller, pile.take());
@@ -125,7 +186,15 @@ export function gatherAnswer(handler: Dispatcher.DispatchHandler): void {
     }
   }
 
+  handler.onResponseStart = (controller, ...head) => {
+    hold = holding(controller, share);
+    onResponseStart?.call(handler, controller, ...head);
+  };
   handler.onResponseData = (controller, chunk) => {
+    if (chunk.length < LARGE_BYTES) {
+      count.add();
+      if (count.recent >= PIECES_OF_ANSWER && count.areTooMany()) hold();
+    }
     if (chunk.length >= LARGE_BYTES || (pile.length === 0 && free > 0)) {
       flush(controller);
       if (chunk.length < LARGE_BYTES) free -= 1;
@@ -145,5 +214,31 @@ export function gatherAnswer(handler: Dispatcher.DispatchHandler): void {
   handler.onResponseError = (controller, error) => {
     isOver = true;
     onResponseError?.call(handler, controller, error);
+  };
+}
+
+/** @returns what pauses the answer until it is its turn, whatever its reader says meanwhile */
+function holding(controller: Dispatcher.DispatchController, share: ThreadShare): () => void {
+  const pause = controller.pause.bind(controller);
+  const resume = controller.resume.bind(controller);
+  let isHeld = false;
+  let isPaused = false;
+  controller.pause = () => {
+    isPaused = true;
+    pause();
+  };
+  controller.resume = () => {
+    isPaused = false;
+    if (!isHeld) resume();
+  };
+  const goOn = (): void => {
+    isHeld = false;
+    if (!isPaused && !controller.aborted) resume();
+  };
+  return () => {
+    if (isHeld) return;
+    isHeld = true;
+    pause();
+    share.take(goOn);
   };
 }

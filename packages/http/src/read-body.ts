@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Refusal, type RefusalError, refuse, sizeText } from '@platform/contract';
 import { Pile } from '@platform/contract/pile';
 import { endLingering, endReading } from './end-response.ts';
+import { isHeldBack } from './gather.ts';
 import { sendProblem } from './problem.ts';
 
 export interface BodyLimits {
@@ -103,7 +104,7 @@ export function requireUploadRate(req: IncomingMessage, res: ServerResponse, byt
     const now = arrivedOf(req);
     const arrived = now - before;
     before = now;
-    if (req.readableLength > 0 || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
+    if (req.readableLength > 0 || isHeldBack(req) || arrived >= (bytesPerSecond * WINDOW_MS) / 1_000) return;
     clearInterval(timer);
     const detail = `The upload is too slow: at least ${sizeText(bytesPerSecond)} must arrive each second.`;
     endUpload(res, { code: 'invalid_request', detail });

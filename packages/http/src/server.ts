@@ -16,7 +16,7 @@ import {
 import { countPerAddress } from './connection-count.ts';
 import { endLingering, endReading } from './end-response.ts';
 import { endFaulty } from './fault.ts';
-import { gatherPieces, gatherWrites } from './gather.ts';
+import { gatherPieces, gatherWrites, type PacedReading, paceReading } from './gather.ts';
 import { endWithHeadTooLarge, headTooLarge, isOfCookies } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
@@ -168,11 +168,13 @@ export function createStrictServer(options: StrictServerOptions): Server {
     const own: Pending = { res, work: null };
     pending.push(own);
     connection.unread = null;
+    let chunks: PacedReading | null = null;
     res.on('close', () => {
       pending.splice(pending.indexOf(own), 1);
       if (pending.length === 0 && !req.complete) {
         connection.unread = req;
-        endUnread(req, limits.headMilliseconds);
+        // What nobody reads is parsed all the same, at full speed.
+        endUnread(req, chunks?.wasHeld() === true ? 0 : limits.headMilliseconds);
       }
       own.work?.abandon();
       options.onEnd?.();
@@ -180,6 +182,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
     res.sendDate = false;
     if (options.strictTransport === true) setTransportFields(res, req.socket);
     if (hasBody(req)) gatherPieces(req);
+    if (req.headers['transfer-encoding'] !== undefined) chunks = paceReading(req);
     if (expectation === 'continue') closeUnlessContinued(res);
     try {
       const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : acceptRequest(req, options, limits);

@@ -121,7 +121,9 @@ export function objectStorageService(context: ServiceContext): GatewayService {
 
   function fail({ req, res, path }: IncomingRequest, error: unknown, signal: AbortSignal): void {
     if (error instanceof S3Refusal) {
-      sendS3Error(res, error.code, error.message);
+      // Who goes on at once would otherwise send its bodies for nothing, at full speed.
+      const held = hold(error.code === 'SlowDown' ? pace.next() : 0, () => sendS3Error(res, error.code, error.message));
+      if (held !== null) res.once('close', held.abandon);
       return;
     }
     if (error instanceof CoreRefusal) {

@@ -149,27 +149,46 @@ test('what is known of the bucket is answered here', async () => {
   assert.equal(scene.storage.store.seen.length, 0);
 });
 
-test('a fifth body at a time is told to slow down; reads go on, and a place is free again afterwards', async () => {
+/** As many bodies as are handled at a time, which the store answers when told to. */
+async function holdFour() {
   const held: (() => void)[] = [];
-  const hold = () => {
+  const puts: Promise<Answer>[] = [];
+  for (let count = 1; count <= 4; count += 1) {
     scene.storage.store.next = (_req, res) => {
       held.push(() => res.writeHead(200, { etag: '"one"' }).end());
     };
-  };
-  const puts: Promise<Answer>[] = [];
-  for (let count = 1; count <= 4; count += 1) {
-    hold();
     puts.push(scene.storage.send({ method: 'PUT', path: `/app/held-${count}`, body: 'x' }));
     await until(() => held.length === count);
   }
-  refused(await scene.storage.send({ method: 'PUT', path: '/app/fifth', body: 'x' }), 503, 'SlowDown');
+  return {
+    async release(): Promise<void> {
+      for (const answer of held) answer();
+      assert.deepEqual(
+        (await Promise.all(puts)).map(({ status }) => status),
+        [200, 200, 200, 200],
+      );
+    },
+  };
+}
+
+const putOneMore = () => scene.storage.send({ method: 'PUT', path: '/app/fifth', body: 'x' });
+
+test('a fifth body at a time is told to slow down; reads go on, and a place is free again afterwards', async () => {
+  const four = await holdFour();
+  refused(await putOneMore(), 503, 'SlowDown');
   assert.equal((await scene.storage.send({ path: '/app?list-type=2' })).status, 200);
-  for (const release of held) release();
-  assert.deepEqual(
-    (await Promise.all(puts)).map(({ status }) => status),
-    [200, 200, 200, 200],
-  );
-  assert.equal((await scene.storage.send({ method: 'PUT', path: '/app/fifth', body: 'x' })).status, 200);
+  await four.release();
+  assert.equal((await putOneMore()).status, 200);
+});
+
+test('bodies beyond those handled at a time are refused the more slowly the more there are', async () => {
+  const four = await holdFour();
+  const begun = performance.now();
+  for (const answer of await Promise.all(Array.from({ length: 80 }, putOneMore))) refused(answer, 503, 'SlowDown');
+  const elapsed = performance.now() - begun;
+  // Twenty are free, and each further one takes 5 ms longer than the one before; meanwhile some are forgotten.
+  assert.ok(elapsed > 150, `80 refusals took ${elapsed.toFixed()} ms`);
+  await four.release();
 });
 
 test('four documents of the store are held at a time; others wait until one has been read, and none is refused', async () => {

@@ -58,15 +58,16 @@ export const WORDS = { node: 'a node', ingress: 'an Ingress' } as const satisfie
 
 /**
  * What makes the machine of `folder` a member, with `join`'s arguments.
+ * @param rejoins it was a member before, with another key
  *
  * @throws StartError `already_joined`, `join_refused`, `membership_unusable`
  */
 export async function join(
   kind: MemberKind,
   args: JoinArguments,
-  { folder, key }: { readonly folder: string; readonly key: LinkKey },
+  { folder, key, rejoins = false }: { readonly folder: string; readonly key: LinkKey; readonly rejoins?: boolean },
 ): Promise<Membership> {
-  if (readMembership(kind, folder) !== null)
+  if (!rejoins && readMembership(kind, folder) !== null)
     throw new StartError(
       'already_joined',
       `This data folder belongs to ${WORDS[kind]} already. Run it with \`platform ${kind} start\`, or set PLATFORM_DATA_DIR to another folder.`,

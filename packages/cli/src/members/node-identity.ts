@@ -24,6 +24,19 @@ export function openNodeIdentity(dataDirectory: string): NodeIdentity {
   };
 }
 
+/**
+ * For a machine that is a node: another key would make it a stranger, and its volumes nobody's.
+ *
+ * @throws StartError `node_key_missing`, `node_key_unusable`
+ */
+export function requireNodeKey(dataDirectory: string): void {
+  if (findNodeKey(dataDirectory) !== null) return;
+  throw new StartError(
+    'node_key_missing',
+    `This machine is a node of a platform, and its key, ${nodeKeyFile(dataDirectory)}, is missing. Restore it from a backup. If it is lost, run \`./platform node adopt <name>\` on the machine of core, and the command that it prints here: the node gets a new key and keeps its volumes.`,
+  );
+}
+
 /** For what only looks: makes none. @returns `null` without one; @throws StartError `node_key_unusable` */
 export function findNodeKey(dataDirectory: string): LinkKey | null {
   return usable(dataDirectory, loadKey);

@@ -5,8 +5,15 @@ import { type LinkKey, readPublicKey } from '@platform/link';
 import { UsageError } from '../command.ts';
 import { configuration } from '../local/configuration.ts';
 import { MemberLog } from '../members/member-log.ts';
-import { forgetMembership, join, joinArguments, type Membership, requireMembership } from '../members/membership.ts';
-import { openNodeIdentity } from '../members/node-identity.ts';
+import {
+  forgetMembership,
+  join,
+  joinArguments,
+  joinedAs,
+  type Membership,
+  requireMembership,
+} from '../members/membership.ts';
+import { findNodeKey, openNodeIdentity, requireNodeKey } from '../members/node-identity.ts';
 import { serveOwnMetrics } from '../process/metrics.ts';
 import { requireFreePort, runUntilStopped, Started, stopSignals } from '../process/running.ts';
 import { paint, say, step } from '../terminal/terminal.ts';
@@ -18,12 +25,17 @@ import { type NodeSides, nodeSides } from './sides.ts';
 
 export async function joinNode(args: readonly string[]): Promise<number> {
   const given = joinArguments('node', args);
-  return run(configuration(), (folder, key) => step('Joining', () => join('node', given, { folder, key })));
+  const config = configuration();
+  // Without its key this machine is no member any more, whatever its folder says, and may become one again.
+  const rejoins = findNodeKey(config.dataDirectory) === null;
+  return run(config, (folder, key) => step('Joining', () => join('node', given, { folder, key, rejoins })));
 }
 
 export async function startJoinedNode(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError('./platform node start takes no arguments.');
-  return run(configuration(), async (folder) => requireMembership('node', folder));
+  const config = configuration();
+  if (joinedAs(config.dataDirectory) === 'node') requireNodeKey(config.dataDirectory);
+  return run(config, async (folder) => requireMembership('node', folder));
 }
 
 async function run(

@@ -5,6 +5,7 @@ import { MiB, sizeText } from '@platform/contract/sizes';
 import {
   type CoreContext,
   cordonNode,
+  createAdoptionToken,
   createNodeToken,
   drainNode,
   listNodes,
@@ -28,6 +29,13 @@ export async function printToken(args: readonly string[]): Promise<number> {
     throw new UsageError('A node is either platform-hosted or self-hosted.');
   const config = configuration();
   sayToken('node', config, await withLocalCore(config, (context) => createNodeToken(context, labels)));
+  return 0;
+}
+
+export async function adopt(args: readonly string[]): Promise<number> {
+  const name = nameOf(args);
+  const config = configuration();
+  sayToken('node', config, await withLocalCore(config, (context) => createAdoptionToken(context, name)), name);
   return 0;
 }
 

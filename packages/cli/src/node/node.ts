@@ -1,13 +1,14 @@
 // `platform node …`: a machine becomes a node and stays one; the operator looks after the nodes.
 import { type Command, UsageError } from '../command.ts';
 import { joinNode, startJoinedNode } from './join.ts';
-import { cordon, drain, list, printToken, remove, uncordon } from './manage.ts';
+import { adopt, cordon, drain, list, printToken, remove, uncordon } from './manage.ts';
 import { label, releaseOf, requireOf, reserve, rules, unlabel, unreserve } from './rules.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   join: joinNode,
   start: startJoinedNode,
   token: printToken,
+  adopt,
   list,
   cordon,
   uncordon,
@@ -28,6 +29,7 @@ export const nodeCommand: Command = {
 
 On the machine of core:
   token [--label <label>]…     print a token for joining one machine; single use, valid for an hour
+  adopt <name>                 print a token that gives a node whose key is lost a new one; its volumes stay its own
   list                         all nodes: state, memory, apps, driver, version
   cordon <name>                place nothing new there
   uncordon <name>              allow new backends again

@@ -41,6 +41,7 @@ export {
 export { type LocalCore, type LocalCoreOptions, openLocalCore } from '../local-core.ts';
 export {
   cordonNode,
+  createAdoptionToken,
   createNodeToken,
   drainNode,
   labelNode,

@@ -2,7 +2,7 @@
 export { Backends } from './call-backend.ts';
 export { opensControlCredentials } from './control-side.ts';
 export { Intake } from './intake.ts';
-export { createNodeToken } from './join-node.ts';
+export { createAdoptionToken, createNodeToken } from './join-node.ts';
 export { listenForNodes } from './listen-for-nodes.ts';
 export { ensureLocalNode, type LocalNode, type LocalNodeOptions, withoutLocalNode } from './local-node.ts';
 export { cordonNode, drainNode, labelNode, listNodes, type NodeRow, removeNode, uncordonNode } from './manage-nodes.ts';

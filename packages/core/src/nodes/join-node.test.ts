@@ -1,13 +1,14 @@
 // Who becomes a node, and how long what it was given is worth something.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Assignments, limits, type NodeCredential } from '@platform/contract';
+import { type Assignments, limits, type NodeCredential, RefusalError, readEnrolmentToken } from '@platform/contract';
 import { publicKeyText } from '@platform/link';
 import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, newNodeKey, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import { bearer, install, installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { anonymous, enrolmentSecret, joinBody, joinTestNode, proofBody } from '../../test-support/joined-node.ts';
+import { createAdoptionToken } from './join-node.ts';
 
 let platform: Constellation;
 let now = new Date('2026-11-21T10:00:00.000Z');
@@ -81,6 +82,40 @@ test('who joins proves that the key is its own, for this platform', async () => 
   const weak = publicKeyText(Buffer.concat([Buffer.from([1]), Buffer.alloc(31)]));
   assertRefused(await join(joinBody(platform, machine, token, { publicKey: weak })), 400, 'invalid_request');
   assert.equal((await join(joinBody(platform, machine, token, { name: 'honest' }))).status, 201, 'it was not used up');
+});
+
+test('a node whose key is lost gets another by a token that names it, and stays what it is; one that answers does not', async () => {
+  const node = await joinTestNode(platform, 'keyless', { labels: ['platform-hosted', 'gpu'] });
+  const { context } = platform.core;
+  const adoption = async () => readEnrolmentToken((await createAdoptionToken(context, 'keyless')).token)?.secret ?? '';
+  const isRefused = (code: string) => (error: unknown) => error instanceof RefusalError && error.refusal.code === code;
+  await assert.rejects(adoption(), isRefused('invalid_request'));
+  await assert.rejects(createAdoptionToken(context, 'local'), isRefused('invalid_request'));
+  await assert.rejects(createAdoptionToken(context, 'nobody'), isRefused('not_found'));
+  await context.pool.query('UPDATE nodes SET lost_at = now() WHERE id = $1', [node.id]);
+  const [first, second] = [await adoption(), await adoption()];
+  await node.heartbeat();
+  const heir = newNodeKey();
+  assertRefused(await join(joinBody(platform, heir, first, { name: 'keyless' })), 400, 'invalid_request');
+  await context.pool.query('UPDATE nodes SET lost_at = now() WHERE id = $1', [node.id]);
+  const answer = await join(joinBody(platform, heir, first, { name: 'whatever it calls itself' }));
+  assert.equal(answer.status, 400, 'a name that is none is refused as ever');
+  const adopted = await join(joinBody(platform, heir, first, { name: 'another' }));
+  assert.equal(adopted.status, 201, adopted.text);
+  assert.equal((adopted.json as NodeCredential).nodeId, node.id);
+  assert.deepEqual(await labelsOf(node.id), ['platform-hosted', 'gpu']);
+  assertRefused(await node.call('/v1/node/assignments'), 401, 'unauthenticated');
+  await assert.rejects(node.renew(), 'the former key is nobody’s');
+  const thief = await join(joinBody(platform, newNodeKey(), first, { name: 'another' }));
+  assertRefused(thief, 401, 'unauthenticated');
+  // Lost still, as long as it has not sent a heartbeat: whoever joins last has the node.
+  const last = newNodeKey();
+  assert.equal((await join(joinBody(platform, last, second, { name: 'another' }))).status, 201);
+  assertRefused(
+    await bearer(platform, (adopted.json as NodeCredential).nodeCredential, '/v1/node/assignments'),
+    401,
+    'unauthenticated',
+  );
 });
 
 test('what a node may be used for is said by the operator, not by the machine', async () => {

@@ -159,29 +159,53 @@ export async function insertToken(
     readonly labels: readonly string[];
     readonly expiresAt: Date;
     readonly proven: ProvenTime;
+    /** The node that gets the key of whoever uses the token; `null` makes a new node. */
+    readonly adopts: string | null;
   },
 ): Promise<void> {
   await db.deleteFrom('node_tokens').where('expires_at', '<=', token.proven).execute();
+  const { hash, labels, expiresAt, adopts } = token;
   await db
     .insertInto('node_tokens')
-    .values({ token_hash: token.hash, labels: [...token.labels], expires_at: token.expiresAt })
+    .values({ token_hash: hash, labels: [...labels], expires_at: expiresAt, adopts })
     .execute();
 }
 
 /**
- * Consumes the token for this key, which alone may use it again. Returns its labels, or `undefined` if it is invalid.
+ * Gives a node that is lost another key. Its challenges and its credential were for the former one, whose holder is nobody from
+ * now on. Returns its name, or `undefined` when it is not lost any more.
+ */
+export async function adoptLost(
+  db: Executor,
+  nodeId: string,
+  { publicKey, credential }: { readonly publicKey: Buffer; readonly credential: IssuedCredential },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('nodes')
+    .set({ public_key: publicKey })
+    .where('id', '=', nodeId)
+    .where('lost_at', 'is not', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await db.deleteFrom('node_challenges').where('node_id', '=', nodeId).execute();
+  await setCredential(db, nodeId, credential);
+  return true;
+}
+
+/**
+ * Consumes the token for this key, which alone may use it again. Returns what it gives, or `undefined` if it is invalid.
  */
 export async function useToken(
   db: Executor,
   token: { readonly hash: Buffer; readonly publicKey: Buffer; readonly now: Date },
-): Promise<{ readonly labels: string[]; readonly repeated: boolean } | undefined> {
-  const { rows } = await sql<{ labels: string[]; repeated: boolean }>`
+): Promise<{ readonly labels: string[]; readonly adopts: string | null; readonly repeated: boolean } | undefined> {
+  const { rows } = await sql<{ labels: string[]; adopts: string | null; repeated: boolean }>`
     WITH former AS (SELECT token_hash, used_by FROM node_tokens WHERE token_hash = ${token.hash} FOR UPDATE)
     UPDATE node_tokens t SET used_by = ${token.publicKey}
       FROM former
      WHERE t.token_hash = former.token_hash AND t.expires_at > ${token.now}
        AND (former.used_by IS NULL OR former.used_by = ${token.publicKey})
-    RETURNING t.labels, former.used_by IS NOT NULL AS repeated`.execute(db);
+    RETURNING t.labels, t.adopts, former.used_by IS NOT NULL AS repeated`.execute(db);
   return rows[0];
 }
 

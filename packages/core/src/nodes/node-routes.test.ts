@@ -1,6 +1,7 @@
 // What core sends to a node, and that it concerns the node's own installations only.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { renameSync } from 'node:fs';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { type Assignments, assignments, type InstallationStatus } from '@platform/contract';
@@ -20,6 +21,7 @@ import {
 } from '../../test-support/apps.ts';
 import { joinTestNode, testMachine } from '../../test-support/joined-node.ts';
 import { controlCredential, register } from '../../test-support/node-double.ts';
+import { packageFile } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import type { Signals } from '../database/signals.ts';
 import { Nodes } from './nodes.ts';
@@ -355,6 +357,18 @@ test('where nodes are on other machines, none registers an address that means wh
 function errorText(_key: string, value: unknown): unknown {
   return value instanceof Error ? value.message : value;
 }
+
+test('a package that is missing in the store is said to be, in words for the owner of the app', async () => {
+  const file = packageFile(platform.core.context, blob.hash);
+  renameSync(file, `${file}.away`);
+  try {
+    const answer = await bearer(platform, platform.core.localNode.nodeCredential, `/v1/node/packages/${blob.hash}`);
+    assertRefused(answer, 503, 'unavailable');
+    assert.match(answer.text, /The package of this app is missing/);
+  } finally {
+    renameSync(`${file}.away`, file);
+  }
+});
 
 test('the control credential is sealed at rest', async () => {
   await register(platform, 'http://127.0.0.1:9/control');

@@ -38,7 +38,14 @@ declare module '../database/schema.ts' {
       load_memory_mib: number | null;
       traffic: NullableJson<NonNullable<NodeHeartbeat['traffic']>>;
     };
-    node_tokens: { token_hash: Buffer; labels: string[]; expires_at: Date; used_by: Buffer | null };
+    node_tokens: {
+      token_hash: Buffer;
+      labels: string[];
+      expires_at: Date;
+      used_by: Buffer | null;
+      /** The node that gets the key of whoever uses it. */
+      adopts: string | null;
+    };
     node_challenges: { nonce_hash: Buffer; node_id: string; expires_at: Date };
     traffic_hours: {
       hour: Date;

@@ -1,11 +1,23 @@
 // Streams a package blob to the node that is to run it.
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { refuse } from '@platform/contract';
 import type { FastifyReply } from 'fastify';
+import { systemCode } from '../config/start-error.ts';
 
-/** Takes over the reply. A node that goes away in the middle ends the stream and nothing else. */
+/**
+ * Takes over the reply. A node that goes away in the middle ends the stream and nothing else.
+ *
+ * @throws RefusalError `unavailable` when the package is missing
+ */
 export async function sendPackage(file: string, reply: FastifyReply): Promise<void> {
-  const handle = await open(file, 'r');
+  const handle = await open(file, 'r').catch((error: unknown) => {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    throw refuse(
+      'unavailable',
+      'The package of this app is missing in the store of the platform. Its operator has to restore it.',
+    );
+  });
   try {
     const { size } = await handle.stat();
     reply.hijack();

@@ -1,5 +1,6 @@
 // One attempt to run a workload, from its launch to its end. The installation turns its outcome into a state.
 import { once } from 'node:events';
+import { CoreError } from '@platform/link';
 import type { Clock } from '../clock.ts';
 import { DiskFullError } from '../disk-watch.ts';
 import { LaunchError, StartRefused } from '../drivers/driver.ts';
@@ -75,5 +76,7 @@ function failureOf(error: unknown): Outcome {
   if (error instanceof StartRefused) return { kind: 'refused', reason: error.message };
   if (error instanceof LaunchError) return { kind: 'not launched', reason: error.message, detail: error.detail };
   if (error instanceof DiskFullError) return { kind: 'not prepared', reason: error.message, detail: String(error) };
-  return { kind: 'not prepared', reason: 'The platform could not prepare the start.', detail: String(error) };
+  // Core says why it cannot give what the start needs.
+  const said = error instanceof CoreError && error.code === 'unavailable' ? error.detail : undefined;
+  return { kind: 'not prepared', reason: said ?? 'The platform could not prepare the start.', detail: String(error) };
 }

@@ -25,12 +25,18 @@ export interface AttemptOptions {
   readonly launch: () => Promise<Workload>;
   readonly onLaunched: (workload: Workload) => void;
   readonly onListening: (workload: Workload) => void;
+  /** It listens, but not where it must: said once, in a sentence, while it may still come to that. */
+  readonly onElsewhere: (sentence: string) => void;
   /** Gives the attempt up; whatever runs by then is ended. */
   readonly abort: AbortSignal;
 }
 
 /** A workload that does not listen by then is ended. */
 const LISTEN_LIMIT = 60_000;
+
+/** How often it is looked at which ports it listens on, and how often in a row the right one is missing until that is said. */
+const LOOK_MILLISECONDS = 1_000;
+const LOOKS = 3;
 
 /** Resolves when nothing of the attempt runs any more. Never rejects. */
 export async function attempt(options: AttemptOptions): Promise<Outcome> {
@@ -49,19 +55,44 @@ export async function attempt(options: AttemptOptions): Promise<Outcome> {
 
 async function awaitListening(
   workload: Workload,
-  { clock, abort, onListening }: AttemptOptions,
+  { clock, abort, port, onListening, onElsewhere }: AttemptOptions,
 ): Promise<'listens' | 'ended' | 'given up' | 'too late'> {
   const limit = new AbortController();
   const cancel = clock.after(LISTEN_LIMIT, () => limit.abort());
   const over = AbortSignal.any([abort, limit.signal]);
+  const watch = watchPorts(workload, { clock, port, onElsewhere });
   const listening = await workload.listening(over);
   // A hostile workload can break the question off and live on; its time still runs out.
   if (!listening && !over.aborted) await Promise.race([workload.ended, once(over, 'abort')]);
   cancel();
+  watch.end();
   if (abort.aborted) return 'given up';
   if (listening) onListening(workload);
   else if (limit.signal.aborted) return 'too late';
   return listening ? 'listens' : 'ended';
+}
+
+/** An author who has set another port learns it at once, and not when the time of the start is over. */
+function watchPorts(
+  workload: Workload,
+  { clock, port, onElsewhere }: Pick<AttemptOptions, 'clock' | 'port' | 'onElsewhere'>,
+): { end(): void } {
+  let looks = 0;
+  let cancel = clock.after(LOOK_MILLISECONDS, look);
+  function look(): void {
+    const ports = workload.ports();
+    looks = ports.length > 0 && !ports.includes(port) ? looks + 1 : 0;
+    if (looks === LOOKS)
+      onElsewhere(
+        `It listens on ${portsText(ports)}, and not on port ${port}, which is in its environment variable PORT.`,
+      );
+    if (looks < LOOKS) cancel = clock.after(LOOK_MILLISECONDS, look);
+  }
+  return { end: () => cancel() };
+}
+
+function portsText(ports: readonly number[]): string {
+  return `${ports.length === 1 ? 'port' : 'ports'} ${ports.join(', ')}`;
 }
 
 async function neverListened(workload: Workload, port: number): Promise<Outcome> {

@@ -281,6 +281,10 @@ export class Installation {
         this.#launching = undefined;
       },
       onListening: (workload) => this.#listening(workload),
+      onElsewhere: (sentence) => {
+        this.#say(sentence);
+        this.#set('starting', sentence);
+      },
       abort,
     });
     this.#launching = undefined;

@@ -207,10 +207,8 @@ describe('a workload', () => {
     await until('another start', () => (node.core.starts.get(one.installationId)?.length ?? 0) > starts);
   });
 
-  test('that does not listen in time is said to be starting, once for all who ask; its status says where it listens', async () => {
-    const hash = await node.core.publish({
-      'index.mjs': `const http = process.getBuiltinModule('node:http'); http.createServer().listen(9999, () => console.log('up'));`,
-    });
+  test('that does not listen in time is said to be starting, once for all who ask', async () => {
+    const hash = await node.core.publish({ 'index.mjs': `console.log('up'); setInterval(() => {}, 1000);` });
     const one = assign(hash);
     await known(one);
     const call = node.call(one);
@@ -232,9 +230,37 @@ describe('a workload', () => {
     assert.equal(JSON.parse((await again).text).detail, detail);
     assert.equal(node.core.starts.get(one.installationId)?.length, 1, 'one start for both');
     node.clock.advance(30_000);
+    await until('the limit to be seen', async () =>
+      /^It did not listen on port 8080 within 60 s\. Next/.test(
+        (await node.core.status(one.installationId)).reason ?? '',
+      ),
+    );
+  });
+
+  test('that listens on another port is said to within seconds, in its status, its log and to who asks, and once', async () => {
+    const hash = await node.core.publish({
+      'index.mjs': `
+        const http = process.getBuiltinModule('node:http');
+        http.createServer().listen(9999, () => console.log('up'));
+        process.on('SIGTERM', () => process.exit());`,
+    });
+    const one = assign(hash);
+    await known(one);
+    const call = node.call(one);
+    await until('it to be up', async () => (await lines(one)).includes('up'));
+    const reason = 'It listens on port 9999, and not on port 8080, which is in its environment variable PORT.';
+    const shown = async () => (await node.core.status(one.installationId)).reason;
+    node.clock.advance(2_000);
+    assert.equal(await shown(), undefined, 'the right one may follow');
+    node.clock.advance(1_000);
+    assert.deepEqual([(await node.core.status(one.installationId)).state, await shown()], ['starting', reason]);
+    node.clock.advance(12_000);
+    assert.equal(JSON.parse((await call).text).detail, `The backend of the app is not available. ${reason}`);
+    assert.equal((await lines(one)).filter((line) => line === reason).length, 1);
+    node.clock.advance(45_000);
     const status = await until('the limit to be seen', async () => {
       const now = await node.core.status(one.installationId);
-      return now.reason?.includes('9999') ? now : undefined;
+      return now.reason?.includes('60 s') ? now : undefined;
     });
     assert.match(status.reason ?? '', /^It did not listen on port 8080 within 60 s\. It listens on 9999 instead\./);
   });

@@ -33,7 +33,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
     after(() => bad?.close());
 
     /** Calls it until its start times out. Each caller gets 503 with Retry-After, and retries join the same start. */
-    async function neverAnswers(one: Assignment): Promise<void> {
+    async function neverAnswers(one: Assignment, said: string = STILL_STARTING): Promise<void> {
       const waiting = () => bad.clock.timers().filter((left) => left === 15_000).length;
       const others = waiting();
       for (const call of ['first', 'second']) {
@@ -43,7 +43,7 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
         bad.clock.advance(15_000);
         const { status, headers, text } = await answering;
         assert.deepEqual([status, headers['retry-after']], [503, '5']);
-        assert.equal(JSON.parse(text).detail, STILL_STARTING);
+        assert.equal(JSON.parse(text).detail, said);
       }
       assert.equal(bad.core.starts.get(one.installationId)?.length, 1, 'one start for both');
       bad.clock.advance(30_000);
@@ -99,9 +99,12 @@ export function badWorkloads({ name, processLimitIn = 'status', boots, ...option
         const one = await bad.assign(
           `const http = process.getBuiltinModule('node:http'); http.createServer().listen(9999, () => console.log('up'));`,
         );
-        await neverAnswers(one);
+        await neverAnswers(
+          one,
+          'The backend of the app is not available. It listens on port 9999, and not on port 8080, which is in its environment variable PORT.',
+        );
         assert.match(
-          await bad.reason(one, /9999/),
+          await bad.reason(one, /60 s/),
           /^It did not listen on port 8080 within 60 s\. It listens on 9999 instead\./,
         );
         await bad.stop(one);

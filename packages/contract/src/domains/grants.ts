@@ -76,6 +76,8 @@ export const permissionsBody = z.strictObject({
 
 export const permissionsView = z.strictObject({
   permissions: z.array(grant),
+  /** Held from former versions, and without effect until a version requests it again. */
+  setAside: z.array(grant),
   requested: z.array(requestedGrant),
   /**
    * What its backend was granted and what the installed version asks for; `null` without a backend. `granted` is `null`

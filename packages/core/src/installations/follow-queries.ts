@@ -1,7 +1,8 @@
 // The SQL that brings the system apps of all accounts to another version.
-import { askedResources, type Grant, type InstallationId, type Manifest, noResources } from '@platform/contract';
+import { askedResources, type InstallationId, type Manifest, noResources } from '@platform/contract';
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
+import type { HeldGrants } from '../grants/grants-of-version.ts';
 
 export interface Shipped {
   readonly appId: string;
@@ -22,10 +23,11 @@ export async function selectUnfollowed(db: Executor, hashes: readonly string[]):
 }
 
 /** The distinct grants of installations of the app that run another version. */
-export async function distinctGrants(trx: Executor, appId: string, version: string): Promise<Grant[][]> {
-  const { rows } = await sql<{ grants: Grant[] }>`
-    SELECT DISTINCT grants FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
-  return rows.map(({ grants }) => grants);
+export async function distinctGrants(trx: Executor, appId: string, version: string): Promise<HeldGrants[]> {
+  const { rows } = await sql<HeldGrants>`
+    SELECT DISTINCT grants, set_aside AS "setAside"
+      FROM installations WHERE app_id = ${appId} AND version <> ${version}`.execute(trx);
+  return rows;
 }
 
 /**
@@ -36,14 +38,15 @@ export async function distinctGrants(trx: Executor, appId: string, version: stri
 export async function updateVersionOfAll(
   trx: Executor,
   { appId, version, manifest }: Shipped,
-  { grants, kept }: { readonly grants: readonly Grant[]; readonly kept: readonly Grant[] },
+  { held, next }: { readonly held: HeldGrants; readonly next: HeldGrants },
 ): Promise<{ installationId: InstallationId; accountKey: string }[]> {
   const backend = manifest.workload !== undefined;
   const volume = manifest.workload?.volume === true;
   const resources = manifest.workload === undefined ? noResources : askedResources(manifest.workload);
   const { rows } = await sql<{ installationId: InstallationId; accountKey: string }>`
     UPDATE installations
-       SET version = ${version}, grants = ${JSON.stringify(kept)}, revision = revision + 1,
+       SET version = ${version}, grants = ${JSON.stringify(next.grants)}, set_aside = ${JSON.stringify(next.setAside)},
+           revision = revision + 1,
            resources = ${JSON.stringify(resources)}::jsonb || jsonb_build_object('diskMiB',
              greatest(${resources.diskMiB}::integer, (resources ->> 'diskMiB')::integer)),
            former_version = NULL, former_kept_until = NULL,
@@ -51,7 +54,8 @@ export async function updateVersionOfAll(
            has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
            volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store
                                ELSE (SELECT shared_store FROM known_nodes n WHERE n.id = node_id) END
-     WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(grants)}::jsonb
+     WHERE app_id = ${appId} AND version <> ${version} AND grants = ${JSON.stringify(held.grants)}::jsonb
+       AND set_aside = ${JSON.stringify(held.setAside)}::jsonb
     RETURNING id AS "installationId", account_key AS "accountKey"`.execute(trx);
   return rows;
 }

@@ -6,7 +6,8 @@ import { lockApp, setNewest } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
+import { grantsOfVersion } from '../grants/grants-of-version.ts';
 import { lockPlacement } from '../placement/face.ts';
 import { distinctGrants, type Shipped, selectUnfollowed, updateVersionOfAll } from './follow-queries.ts';
 
@@ -38,9 +39,9 @@ async function follow(
   await setNewest(trx, appId, version);
   const changed: InstallationId[] = [];
   // Few accounts ever change these grants, so there are few different ones, however many accounts there are.
-  for (const grants of await distinctGrants(trx, appId, version)) {
-    const kept = carriedGrants(grants, requestedGrants(manifest));
-    const updated = await updateVersionOfAll(trx, { appId, version, manifest }, { grants, kept });
+  for (const held of await distinctGrants(trx, appId, version)) {
+    const next = grantsOfVersion(held, requestedGrants(manifest));
+    const updated = await updateVersionOfAll(trx, { appId, version, manifest }, { held, next });
     await notifyEach(trx, 'installation-changed', updated);
     changed.push(...updated.map(({ installationId }) => installationId));
   }

@@ -83,7 +83,7 @@ test('a removed app forgets it, also when it is installed again', async () => {
   assert.deepEqual(await shown('forgetful'), { version: '2.0.0', upgrade: null, former: null });
 });
 
-test('what the newer version added goes, and what was lost on the way does not come back', async () => {
+test('what the newer version added is without effect, and what the former one was granted works again', async () => {
   const permissions = (...topics: string[]): { permissions: Grant[] } => ({
     permissions: [{ id: 'notifications.publish', resources: topics }],
   });
@@ -92,7 +92,8 @@ test('what the newer version added goes, and what was lost on the way does not c
   await owner.browser.take('/v1/apps/narrowing/permissions', { method: 'PUT', body: permissions('news', 'offers') });
   await upgrade('narrowing', '1.0.0');
   const view = await owner.browser.take<PermissionsView>('/v1/apps/narrowing/permissions');
-  assert.deepEqual(view.permissions, permissions('news').permissions);
+  assert.deepEqual(view.permissions, permissions('news', 'alerts').permissions);
+  assert.deepEqual(view.setAside, permissions('offers').permissions);
 });
 
 test('the publisher cannot delete it while somebody may go back, and is told until when', async () => {

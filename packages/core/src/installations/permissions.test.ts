@@ -152,14 +152,15 @@ const request = fc.uniqueArray(
   { selector: ({ id }) => id, maxLength: 3 },
 );
 
-test('an upgrade, whatever its request, never grows what is held, and keeps all that both sides cover', async () => {
+test('an upgrade, whatever its request, adds nothing to what is held, takes nothing away, and puts in force what both sides cover', async () => {
   await publish(account, 'growing');
   await install(account, 'growing');
   const { pool } = platform.core.context;
   let minor = 0;
   await fc.assert(
     fc.asyncProperty(request, fc.array(request, { minLength: 1, maxLength: 3 }), async (first, later) => {
-      let held: readonly Grant[] = (await read('growing')).permissions;
+      const all = ({ permissions, setAside }: PermissionsView) => normaliseGrants([...permissions, ...setAside]);
+      let held = all(await read('growing'));
       for (const [step, requested] of [first, ...later].entries()) {
         minor += 1;
         const version = `1.${minor}.0`;
@@ -171,15 +172,45 @@ test('an upgrade, whatever its request, never grows what is held, and keeps all 
           [version, JSON.stringify(requested)],
         );
         await account.browser.take('/v1/apps/growing/upgrade', { body: { version } });
-        const { permissions } = await read('growing');
-        assert.deepEqual(excessGrants(held, permissions), [], 'more than was held');
-        assert.deepEqual(permissions, intersectGrants(held, requested));
+        const view = await read('growing');
+        assert.deepEqual(excessGrants(held, all(view)), [], 'more than was held');
+        assert.deepEqual(excessGrants(all(view), held), [], 'less than was held');
+        assert.deepEqual(view.permissions, intersectGrants(held, requested));
+        assert.deepEqual(excessGrants(requested, view.permissions), []);
         // The owner grants everything of the first request, so that there is something to lose.
-        held = step === 0 ? (await put('growing', normaliseGrants(requested))).permissions : permissions;
+        held = all(step === 0 ? await put('growing', normaliseGrants(requested)) : view);
       }
     }),
     { numRuns: thorough(15, 200) },
   );
+});
+
+test('what a version does not request has no effect, works again with one that does, and is gone once the owner took it', async () => {
+  const topics = (...resources: string[]) => [{ id: 'notifications.publish' as const, resources }];
+  await publish(account, 'aside', { permissions: topics('news', 'storms') });
+  await publish(account, 'aside', { version: '2.0.0', permissions: topics('storms') });
+  await publish(account, 'aside', { version: '3.0.0', permissions: topics('news', 'storms', 'tides') });
+  await account.browser.take('/v1/apps', { body: { appId: 'aside', version: '1.0.0' } });
+  const upgrade = async (version: string) => {
+    await account.browser.take('/v1/apps/aside/upgrade', { body: { version } });
+    const { permissions, setAside } = await read('aside');
+    // In the order in which they came back.
+    return { permissions: permissions.map((one) => ({ ...one, resources: one.resources.toSorted() })), setAside };
+  };
+  const both = { permissions: topics('news', 'storms'), setAside: [] };
+  assert.deepEqual(await upgrade('2.0.0'), { permissions: topics('storms'), setAside: topics('news') });
+  assert.deepEqual(await upgrade('1.0.0'), both);
+  await upgrade('2.0.0');
+  assert.deepEqual(await upgrade('3.0.0'), both);
+  await upgrade('2.0.0');
+  const { setAside } = await put('aside', []);
+  assert.deepEqual(setAside, [], 'who takes some of a permission takes what was set aside of it');
+  assert.deepEqual(await upgrade('3.0.0'), { permissions: [], setAside: [] });
+  await put('aside', topics('news'));
+  await upgrade('2.0.0');
+  await account.fetch('/v1/apps/aside', { method: 'DELETE' });
+  await account.browser.take('/v1/apps', { body: { appId: 'aside', version: '2.0.0', permissions: [] } });
+  assert.deepEqual(await upgrade('3.0.0'), { permissions: [], setAside: [] }, 'a new installation begins anew');
 });
 
 test('an upgrade and a replacement at the same time never leave more than the request of the version', async () => {
@@ -228,14 +259,14 @@ test('an update opens no route or port that the former version did not declare, 
   assert.deepEqual((await read('opening')).permissions, kept);
 });
 
-test('going back to a former version is allowed and brings nothing back', async () => {
+test('going back to a former version is allowed and brings back what that version was granted', async () => {
   await publish(account, 'returning', { permissions: [reading] });
   await publish(account, 'returning', { version: '2.0.0' });
   await account.browser.take('/v1/apps', { body: { appId: 'returning', version: '1.0.0' } });
   await account.browser.take('/v1/apps/returning/upgrade', { body: { version: '2.0.0' } });
   await account.browser.take('/v1/apps/returning/upgrade', { body: { version: '1.0.0' } });
   const view = await read('returning');
-  assert.deepEqual([view.permissions, view.requested], [[], [reading]]);
+  assert.deepEqual([view.permissions, view.requested], [[reading], [reading]]);
   const missing = await account.fetch('/v1/apps/returning/upgrade', { body: { version: '3.0.0' } });
   assert.deepEqual([missing.status, problemCode(missing)], [404, 'not_found']);
 });

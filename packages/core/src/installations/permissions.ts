@@ -6,6 +6,7 @@ import { changingAt } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
+import { setAsideAfter } from '../grants/grants-of-version.ts';
 import { assignmentsRevoked, requireUdpShare } from '../placement/face.ts';
 import { lockOwn, type OwnInstallation, selectOwn, updateGrants } from './queries.ts';
 
@@ -20,10 +21,15 @@ export async function readPermissions(
   return viewOf(installation, installation.grants, Number(installation.revision));
 }
 
-function viewOf({ manifest, resources }: OwnInstallation, permissions: Grant[], revision: number): PermissionsView {
+function viewOf(
+  { manifest, resources, set_aside: setAside }: OwnInstallation,
+  permissions: Grant[],
+  revision: number,
+): PermissionsView {
   const { workload } = manifest;
   return {
     permissions,
+    setAside,
     requested: requestedGrants(manifest),
     resources:
       workload === undefined
@@ -52,12 +58,13 @@ export async function replacePermissions(
     if (installation === undefined) throw refuse('not_found');
     const { id, grants, manifest, node_id: nodeId } = installation;
     const permissions = checkGrants(requestedGrants(manifest), chosen);
-    const revision = await updateGrants(trx, id, permissions);
+    const setAside = setAsideAfter({ grants, setAside: installation.set_aside }, permissions);
+    const revision = await updateGrants(trx, id, { grants: permissions, setAside });
     await requireUdpShare(trx, context, { accountKey, manifest, former: grants, next: permissions });
     await notify(trx, 'installation-changed', { installationId: id, accountKey });
     const runs = manifest.workload !== undefined;
     if (runs && context.policies.differ({ appId, grants, manifest }, permissions))
       await assignmentsRevoked(context, trx, { nodes: [nodeId], touched: { context, installations: [id] } });
-    return viewOf(installation, permissions, revision);
+    return viewOf({ ...installation, set_aside: setAside }, permissions, revision);
   });
 }

@@ -60,6 +60,8 @@ export interface OwnInstallation {
   readonly id: InstallationId;
   readonly version: string;
   readonly grants: Grant[];
+  /** Held, and without effect, since this version does not request it. */
+  readonly set_aside: Grant[];
   readonly resources: BackendResources | null;
   readonly revision: string;
   readonly stopped: boolean;
@@ -90,6 +92,7 @@ export async function selectOwn(db: Executor, accountKey: string, appId: string)
       'installations.id',
       'installations.version',
       'installations.grants',
+      'installations.set_aside',
       'installations.resources',
       'installations.revision',
       'installations.stopped',
@@ -190,10 +193,18 @@ export async function selectAppNames(
 }
 
 /** Returns the revision after the change. */
-export async function updateGrants(db: Executor, id: InstallationId, grants: readonly Grant[]): Promise<number> {
+export async function updateGrants(
+  db: Executor,
+  id: InstallationId,
+  { grants, setAside }: { readonly grants: readonly Grant[]; readonly setAside: readonly Grant[] },
+): Promise<number> {
   const { revision } = await db
     .updateTable('installations')
-    .set((expression) => ({ grants: JSON.stringify(grants), revision: expression('revision', '+', '1') }))
+    .set((expression) => ({
+      grants: JSON.stringify(grants),
+      set_aside: JSON.stringify(setAside),
+      revision: expression('revision', '+', '1'),
+    }))
     .where('id', '=', id)
     .returning('revision')
     .executeTakeFirstOrThrow();
@@ -214,6 +225,7 @@ export async function updateVersion(
     readonly version: string;
     readonly former: FormerVersion | null;
     readonly grants: readonly Grant[];
+    readonly setAside: readonly Grant[];
     readonly resources: BackendResources;
     readonly place: Place;
   },
@@ -225,6 +237,7 @@ export async function updateVersion(
       former_version: change.former?.version ?? null,
       former_kept_until: change.former?.keptUntil ?? null,
       grants: JSON.stringify(change.grants),
+      set_aside: JSON.stringify(change.setAside),
       resources: JSON.stringify(change.resources),
       node_id: change.place.nodeId,
       waiting: change.place.waiting,
@@ -256,6 +269,7 @@ export async function markRemoved(db: Executor, id: InstallationId, now: Date): 
       former_kept_until: null,
       waiting: false,
       grants: '[]',
+      set_aside: '[]',
       revision: expression('revision', '+', '1'),
     }))
     .where('id', '=', id)

@@ -1,6 +1,6 @@
 // Installed apps, which of them is the home screen, and the capabilities of their frontends.
 import type { BackendResources, Grant, InstallationId } from '@platform/contract';
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { OwnedTables, OwnedViews } from '../database/schema.ts';
 
 declare module '../database/schema.ts' {
@@ -15,6 +15,8 @@ declare module '../database/schema.ts' {
       endpoint_id: string;
       generation: Generated<number>;
       grants: Json<Grant[]>;
+      /** Held, and without effect until a version requests it. */
+      set_aside: ColumnType<Grant[], string | undefined, string>;
       /** `null` in a row of a version that knew no snapshots of resources. */
       resources: NullableJson<BackendResources>;
       revision: Bigint;
@@ -54,7 +56,7 @@ declare module '../database/schema.ts' {
       expires_at: Date;
     };
     installed_apps: Omit<DatabaseSchema['kept_installations'], 'removed_at'>;
-    kept_installations: Omit<DatabaseSchema['installations'], 'stopped_by' | 'installed_at'>;
+    kept_installations: Omit<DatabaseSchema['installations'], 'stopped_by' | 'installed_at' | 'set_aside'>;
     running_deletions: Pick<DatabaseSchema['data_deletions'], 'installation_id'>;
   }
 }

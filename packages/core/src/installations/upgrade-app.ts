@@ -23,15 +23,16 @@ import { findAppVersion, holdVersion, isVisibleTo } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
-import { carriedGrants, requestedGrants } from '../grants/frontend-grants.ts';
+import { requestedGrants } from '../grants/frontend-grants.ts';
+import { grantsOfVersion } from '../grants/grants-of-version.ts';
 import { openedByName } from '../grants/public-grants.ts';
 import { demandRoom, lockPlacement, type Place, placeInstallation, placeOf, placeUpgrade } from '../placement/face.ts';
 import { requireVolumeDisk } from './install-app.ts';
 import { type FormerVersion, lockOwn, type OwnInstallation, updateVersion } from './queries.ts';
 
 /**
- * Keeps of the held grants what the other version requests too, and opens nothing to the internet that was not open. Going
- * back to a former version does not bring back what was lost on the way. The backend runs within what it was granted before, and a first one not at all, unless
+ * Keeps the held grants, without effect as far as the other version does not request them, and opens nothing to the internet
+ * that was not open. The backend runs within what it was granted before, and a first one not at all, unless
  * `acceptResources` grants all that this version asks for; with the version that is installed already, that is all that
  * changes.
  *
@@ -71,8 +72,8 @@ export async function upgradeApp(
     await updateVersion(trx, installation.id, {
       version,
       former: formerAfter(installation, version, context.clock()),
-      grants: carriedGrants(
-        openedByName(installation.grants, installation.manifest),
+      ...grantsOfVersion(
+        { grants: openedByName(installation.grants, installation.manifest), setAside: installation.set_aside },
         requestedGrants(release.manifest),
       ),
       resources,

@@ -8,7 +8,7 @@ const connect = (...resources: string[]): RequestedGrant => ({ id: 'network.conn
 const topics = (...resources: string[]): RequestedGrant => ({ id: 'notifications.publish', resources, reason: 'news' });
 
 function held(...requested: RequestedGrant[]): PermissionsView {
-  return { permissions: [], requested, resources: null, revision: 1 };
+  return { permissions: [], setAside: [], requested, resources: null, revision: 1 };
 }
 
 test('what the installed version requested is not new, also where the person turned it off', () => {

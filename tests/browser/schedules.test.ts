@@ -103,7 +103,12 @@ for (const [device, viewport] of DEVICES) {
     await form.getByRole('combobox', { name: 'What runs', exact: true }).selectOption({ label: 'Reports: report' });
     await form.getByRole('combobox', { name: 'Time zone', exact: true }).selectOption('Europe/Berlin');
     await form.getByRole('combobox', { name: 'Repeats', exact: true }).selectOption({ label: 'By a cron line' });
-    await form.getByRole('textbox', { name: 'Cron line' }).fill('0 0 30 2 *');
+    const line = form.getByRole('textbox', { name: 'Cron line' });
+    await line.fill('0 8 */2 * MON');
+    await times.getByText('Runs on days that match both day fields, because one begins with *.').waitFor();
+    await line.fill('0 8 13 * FRI');
+    await times.getByText('Runs on days that match either day field.').waitFor();
+    await line.fill('0 0 30 2 *');
     await times.getByText('The cron line has no time in the future.').waitFor();
     await form.getByRole('button', { name: 'Add schedule' }).click();
     await form.getByRole('alert').getByText('The cron line has no time in the future.').waitFor();

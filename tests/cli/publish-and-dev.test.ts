@@ -76,7 +76,13 @@ test('the only account publishes without being named, and a version only once', 
 test('a package made before is published as it is', async () => {
   const file = path.join(folder, 'made.tgz');
   await setManifest({ id: 'made-before', version: '2.0.0' });
-  assert.equal((await run('package', path.join(folder, 'notes'), '-o', file)).code, 0);
+  const litter = ['.DS_Store', 'Thumbs.db'].map((name) => path.join(folder, 'notes', 'frontend', name));
+  for (const name of litter) await writeFile(name, 'x');
+  const packed = await run('package', path.join(folder, 'notes'), '-o', file);
+  assert.equal(packed.code, 0, packed.said);
+  for (const name of ['.DS_Store', 'Thumbs.db'])
+    assert.match(packed.said, new RegExp(`^ *left out  frontend/${name}: another program put it there$`, 'm'));
+  for (const name of litter) await rm(name);
   const { code, said } = await run('publish', file, '--as', 'Anna');
   assert.equal(code, 0, said);
   assert.deepEqual(await versionsOf('made-before'), ['2.0.0']);

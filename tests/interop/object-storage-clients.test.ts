@@ -1,11 +1,13 @@
 // Stock clients of S3, unmodified, with nothing but the variables that a workload gets: through a real Gateway to
 // Debian's Swift, which verifies the signatures that the Gateway makes.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
@@ -194,9 +196,9 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     assert.equal(stdout, 'done\n');
   });
 
-  test('rclone', { skip: lacksProgram('rclone') }, async () => {
+  function ofRclone() {
     const { PLATFORM_S3_ENDPOINT: endpoint = '' } = environment;
-    const env = {
+    return {
       ...environment,
       RCLONE_CONFIG: join(folder, 'rclone.conf'),
       RCLONE_S3_NO_CHECK_BUCKET: 'true',
@@ -209,6 +211,10 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
       RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY: 'not-a-secret',
       RCLONE_CONFIG_STORE_SESSION_TOKEN: GATEWAY_CREDENTIAL,
     };
+  }
+
+  test('rclone', { skip: lacksProgram('rclone') }, async () => {
+    const env = ofRclone();
     await writeFile(env.RCLONE_CONFIG, '');
     const rclone = async (...args: string[]) =>
       (await run('rclone', ['--retries=1', '--s3-chunk-size=5M', ...args], { env })).stdout;
@@ -225,6 +231,43 @@ describe('through the Gateway to Swift', { skip: lacksPython('swift', 'python3-s
     assert.equal(await rclone('cat', 'store:app/rclone/moved.txt'), 'one');
     await rclone('delete', 'store:app/rclone');
     assert.equal(await rclone('lsf', '-R', '--files-only', 'store:app'), '');
+  });
+
+  test('what restic asks of rclone, which it uses as its store', { skip: lacksProgram('rclone') }, async () => {
+    const env = ofRclone();
+    await writeFile(env.RCLONE_CONFIG, '');
+    const args = ['serve', 'restic', '--retries=1', '--addr=127.0.0.1:0', 'store:app/backup'];
+    const served = spawn('rclone', args, { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const ended = once(served, 'exit');
+    try {
+      let said = '';
+      let origin: string | undefined;
+      for await (const line of createInterface({ input: served.stderr })) {
+        said += `${line}\n`;
+        origin = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
+        if (origin !== undefined) break;
+      }
+      served.stderr.resume();
+      assert.ok(origin !== undefined, said);
+      const ask = async (method: string, path: string, body?: Buffer<ArrayBuffer>) => {
+        const headers = { accept: 'application/vnd.x.restic.rest.v2' };
+        const answer = await fetch(`${origin}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
+        assert.ok(answer.ok, `${method} ${path}: ${answer.status}`);
+        return Buffer.from(await answer.arrayBuffer());
+      };
+      const pack = createHash('sha256').update(LARGE).digest('hex');
+      await ask('POST', '/?create=true');
+      await ask('POST', '/config', Buffer.from('sealed'));
+      await ask('POST', `/data/${pack}`, LARGE);
+      assert.ok(LARGE.equals(await ask('GET', `/data/${pack}`)));
+      assert.deepEqual(JSON.parse(String(await ask('GET', '/data/'))), [{ name: pack, size: LARGE.length }]);
+      assert.equal(String(await ask('GET', '/config')), 'sealed');
+      await ask('DELETE', `/data/${pack}`);
+      await ask('DELETE', '/config');
+    } finally {
+      served.kill();
+      await ended;
+    }
   });
 
   test('s3cmd', { skip: lacksProgram('s3cmd') }, async () => {

@@ -1,7 +1,7 @@
 // The next five times of what is in the form, as the clock of its zone shows them; asked of the platform as it is typed.
 import type { SchedulesService } from '@platform/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
-import { timeIn } from './when.ts';
+import { daysRuleOf, timeIn } from './when.ts';
 import { problemOf } from './words.ts';
 
 /** Typing goes on for a while. */
@@ -14,6 +14,7 @@ interface PreviewProps {
 }
 
 interface Answer {
+  readonly cron: string;
   readonly timeZone: string;
   readonly times: readonly string[];
   readonly problem?: string;
@@ -25,9 +26,9 @@ export function Preview({ service, cron, timeZone }: PreviewProps) {
     const ending = new AbortController();
     const timer = setTimeout(() => {
       service.preview({ cron, timeZone }, { signal: ending.signal }).then(
-        (times) => setAnswer({ timeZone, times }),
+        (times) => setAnswer({ cron, timeZone, times }),
         (error: unknown) => {
-          if (!ending.signal.aborted) setAnswer({ timeZone, times: [], problem: problemOf(error) });
+          if (!ending.signal.aborted) setAnswer({ cron, timeZone, times: [], problem: problemOf(error) });
         },
       );
     }, PAUSE_MILLISECONDS);
@@ -36,6 +37,7 @@ export function Preview({ service, cron, timeZone }: PreviewProps) {
       ending.abort();
     };
   }, [service, cron, timeZone]);
+  const rule = answer === undefined ? null : daysRuleOf(answer.cron);
   return (
     <section class="preview" aria-labelledby="preview" aria-live="polite">
       <h3 id="preview">Next five times</h3>
@@ -49,6 +51,7 @@ export function Preview({ service, cron, timeZone }: PreviewProps) {
           ))}
         </ol>
       )}
+      {answer?.problem === undefined && rule !== null && <p class="quiet small">{rule}</p>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // The choices of the form and cron lines lead to each other, and lines are said in words that hold for them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cronOf, FIRST, whenOf, wordsOf } from './when.ts';
+import { cronOf, daysRuleOf, FIRST, whenOf, wordsOf } from './when.ts';
 
 const WORDS: readonly (readonly [string, string])[] = [
   ['0 8 * * *', 'Every day at 08:00'],
@@ -33,4 +33,12 @@ test('what the form offers leads to a cron line and back', () => {
     assert.equal(cronOf(whenOf(cron)), cron);
     if (repeats !== 'custom') assert.equal(whenOf(cron).repeats, repeats);
   }
+});
+
+test('a line that names both kinds of days says how they go together', () => {
+  for (const cron of ['0 8 */2 * MON', '0 8 1-7 * */2', '0 8 *,13 * 5', '0  8 */2 * */3 '])
+    assert.match(daysRuleOf(cron) ?? '', /match both day fields, because one begins with \*/, cron);
+  for (const cron of ['0 8 13 * 5', '0 8 1-31/2 * MON', '0 8 13,*/2 * 5'])
+    assert.match(daysRuleOf(cron) ?? '', /match either/, cron);
+  for (const cron of ['0 8 * * 1', '0 8 1 * *', '* * * * *', '', '0 8']) assert.equal(daysRuleOf(cron), null, cron);
 });

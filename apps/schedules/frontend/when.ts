@@ -61,6 +61,15 @@ export function wordsOf(cron: string): string {
   return `Cron line ${cron}`;
 }
 
+/** How the two fields of days of a cron line go together, where neither is just `*`. */
+export function daysRuleOf(cron: string): string | null {
+  const [, , date = '*', , weekday = '*'] = cron.trim().split(/\s+/);
+  if (date === '*' || weekday === '*') return null;
+  return /^\*/.test(date) || /^\*/.test(weekday)
+    ? 'Runs on days that match both day fields, because one begins with *.'
+    : 'Runs on days that match either day field.';
+}
+
 const LONG = {
   weekday: 'long',
   year: 'numeric',

@@ -21,7 +21,7 @@ export interface SchedulesService {
   remove(id: string, options?: CallOptions): Promise<void>;
   /** Has it run now, also while it is paused. `lastRun` later holds its outcome. */
   run(id: string, options?: CallOptions): Promise<Schedule>;
-  /** The next five times, in UTC. @throws {PlatformError} `invalid_request` */
+  /** The next five times, in UTC. A day must match both of its fields when one begins with `*`, and else either. @throws {PlatformError} `invalid_request` */
   preview(line: { readonly cron: string; readonly timeZone: string }, options?: CallOptions): Promise<string[]>;
   /** Installed apps that declare triggers. */
   targets(options?: CallOptions): Promise<ScheduleTargetApp[]>;

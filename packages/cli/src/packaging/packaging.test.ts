@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -119,6 +119,47 @@ test('links and hidden files are refused, each by its name', async (t) => {
   assert.equal(problems.length, 2);
   assert.match(problems[0] ?? '', /^frontend\/\.env is hidden/);
   assert.match(problems[1] ?? '', /^workload\/lib\/link is a link/);
+});
+
+const litterFile = new URL('../../test-vectors/cli-litter.json', import.meta.url);
+
+test('what other programs leave in the parts is left out and named; other hidden files are still refused', async (t) => {
+  const vector: { files: string[] } = JSON.parse(await readFile(litterFile, 'utf8'));
+  const more = [
+    ...[
+      'frontend/a/Thumbs.db',
+      'frontend/DESKTOP.INI',
+      'frontend/__MACOSX/b',
+      'frontend/a/.index.html.swp',
+      'frontend/.#x',
+    ],
+    ...[
+      'workload/.DS_Store',
+      'workload/lib/._a.mjs',
+      'workload/lib/.gitkeep',
+      'workload/Thumbs.db',
+      'workload/.vite/deps/c.js',
+    ],
+  ];
+  const files = Object.fromEntries([...vector.files, ...more].map((name) => [name, 'x']));
+  const folder = await folderOf(t, { ...FILES, ...files, 'Thumbs.db': 'x', '.DS_Store': 'x', 'README.md': 'x' });
+  await symlink('nowhere', join(folder, 'frontend/._link'));
+  const plan = await planPackage({ folder });
+  assert.deepEqual(plan.files.map(({ name }) => name).sort(), Object.keys(FILES).sort());
+  assert.deepEqual(plan.leftOut, ['README.md']);
+  const named = [...vector.files, ...more, 'frontend/._link'].map((name) =>
+    name.replace(/(?<=\/(?:\.vite|__MACOSX)\/).*/, ''),
+  );
+  assert.deepEqual(plan.litter, named.sort());
+  const other = await folderOf(t, {
+    ...FILES,
+    'frontend/.htaccess': 'x',
+    'frontend/.vite-env': 'x',
+    'workload/.DS_Store2': 'x',
+  });
+  assert.equal((await problemsOf({ folder: other })).length, 3);
+  const icons = await folderOf(t, { ...FILES, 'frontend/thumbs.db.png': 'x', 'frontend/keep': 'x' });
+  assert.deepEqual((await planPackage({ folder: icons })).litter, []);
 });
 
 test('what npm keeps for itself in node_modules is left out', async (t) => {

@@ -11,6 +11,7 @@ import {
   sizeText,
 } from '@platform/contract';
 import { type BundledBackend, bundleWorkload, importsPackages } from './bundle-workload.ts';
+import { isLitter } from './litter.ts';
 import { PackageProblem } from './package-problem.ts';
 import { type ManifestChange, readManifest } from './read-manifest.ts';
 
@@ -42,6 +43,8 @@ export interface PackagePlan {
   readonly files: readonly PackageFile[];
   /** Names at the top of the folder that no package holds, such as README.md. */
   readonly leftOut: readonly string[];
+  /** Paths of what other programs left in the parts, folders with `/` at their end. */
+  readonly litter: readonly string[];
 }
 
 /** Names under which frontend and workload import the SDK: `./platform-sdk.js` and `./platform-sdk.mjs`. */
@@ -51,16 +54,24 @@ const PARTS = ['frontend', 'workload'] as const;
 /** What a backend imports goes into its script. */
 const BUNDLED = ['node_modules', 'package.json', 'package-lock.json'];
 
+/** What is found in the parts. */
+interface Found {
+  readonly files: PackageFile[];
+  readonly problems: string[];
+  readonly litter: string[];
+}
+
 /** @throws {PackageProblem} with everything that is wrong with the folder */
 export async function planPackage({ folder, change, sdk }: PlanOptions): Promise<PackagePlan> {
   const { manifest, bytes } = await readManifest(folder, change);
-  const problems: string[] = [];
-  const files: PackageFile[] = [];
+  const found: Found = { files: [], problems: [], litter: [] };
+  const { files, problems, litter } = found;
   const leftOut: string[] = [];
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const part = PARTS.find((name) => name === entry.name);
-    if (part !== undefined && manifest[part] !== undefined) await collect(folder, part, files, problems);
-    else if (entry.name !== 'manifest.json' && !entry.name.startsWith('.')) leftOut.push(entry.name);
+    if (part !== undefined && manifest[part] !== undefined) await collect(folder, part, found);
+    else if (entry.name !== 'manifest.json' && !entry.name.startsWith('.') && !isLitter(entry.name))
+      leftOut.push(entry.name);
   }
   const { workload } = manifest;
   const bundled = workload?.runtime === 'node' && (await importsPackages(folder));
@@ -73,7 +84,12 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
   files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
   problems.push(...missingEntries(manifest, files), ...(await executableFaults(manifest, files)), ...excesses(files));
   if (problems.length > 0) throw new PackageProblem(problems);
-  return { manifest, files, leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))) };
+  return {
+    manifest,
+    files,
+    leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))),
+    litter: litter.sort(),
+  };
 }
 
 /** In the place of the script to start, the same with all that it imports. */
@@ -90,32 +106,29 @@ async function addSdk(files: PackageFile[], name: string, path: string): Promise
   files.push({ name, size: (await stat(path)).size, source: { path } });
 }
 
-async function collect(folder: string, name: string, files: PackageFile[], problems: string[]): Promise<void> {
+async function collect(folder: string, name: string, found: Found): Promise<void> {
   const entries = await readdir(join(folder, name), { withFileTypes: true }).catch(() => null);
   if (entries === null) {
-    problems.push(`${name} is not a folder that can be read.`);
+    found.problems.push(`${name} is not a folder that can be read.`);
     return;
   }
   for (const entry of entries) {
     // What npm leaves in its folders for itself (.bin with its links, .package-lock.json) runs nowhere.
     if (entry.name.startsWith('.') && name.split('/').includes('node_modules')) continue;
-    await take(folder, `${name}/${entry.name}`, entry, { files, problems });
+    const path = `${name}/${entry.name}`;
+    if (isLitter(entry.name)) found.litter.push(entry.isDirectory() ? `${path}/` : path);
+    else await take(folder, path, entry, found);
   }
 }
 
-async function take(
-  folder: string,
-  name: string,
-  entry: Dirent,
-  { files, problems }: { files: PackageFile[]; problems: string[] },
-): Promise<void> {
+async function take(folder: string, name: string, entry: Dirent, found: Found): Promise<void> {
   const fault = faultOf(name, entry);
-  if (fault !== null) problems.push(fault);
-  else if (entry.isDirectory()) await collect(folder, name, files, problems);
+  if (fault !== null) found.problems.push(fault);
+  else if (entry.isDirectory()) await collect(folder, name, found);
   else {
     const path = join(folder, name);
     const facts: Stats = await lstat(path);
-    files.push({ name, size: facts.size, source: { path } });
+    found.files.push({ name, size: facts.size, source: { path } });
   }
 }
 

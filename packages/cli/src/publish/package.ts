@@ -54,13 +54,14 @@ export function complainOf(folder: string, { problems }: PackageProblem): void {
   for (const problem of problems) complain(`  - ${plainLine(problem)}`);
 }
 
-function describe({ manifest, files, leftOut }: PackagePlan, written: WrittenPackage): void {
+function describe({ manifest, files, leftOut, litter }: PackagePlan, written: WrittenPackage): void {
   say(`${paint('bold', `${manifest.name} ${manifest.version}`)}  (${manifest.id})`);
   for (const part of ['frontend', 'workload'] as const) {
     const own = files.filter(({ name }) => name.startsWith(`${part}/`));
     if (own.length > 0) say(`  ${part.padEnd(9)} ${own.length} files, ${sizeText(sum(own.map(({ size }) => size)))}`);
   }
   if (leftOut.length > 0) say(paint('dim', `  left out  ${leftOut.map((name) => plainLine(name)).join(', ')}`));
+  for (const name of litter) say(paint('dim', `  left out  ${plainLine(name)}: another program put it there`));
   say(`  package   ${written.path}, ${sizeText(written.size)}`);
   say(`  SHA-256   ${written.hash}`);
 }

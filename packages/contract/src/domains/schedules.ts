@@ -60,7 +60,7 @@ const metrics = {
 
 /**
  * Minute, hour, day of month, month and day of week, as POSIX and Vixie cron have them: numbers, names of months and days,
- * lists, ranges and steps. Core also refuses values out of range and lines without any future time.
+ * lists, ranges and steps. A day must match both of its fields when one begins with `*`, and else either. Core also refuses values out of range and lines without any future time.
  */
 export const cronLine = z
   .string()

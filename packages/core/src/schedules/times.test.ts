@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cronLine, RefusalError } from '@platform/contract';
+import fc from 'fast-check';
 import { listTimes, newestUntil, timesOf } from './times.ts';
 
 const LONG_AGO = new Date('2000-01-01T00:00:00Z');
@@ -45,7 +46,16 @@ const CASES: readonly (readonly [string, string, string, string])[] = [
   ['UTC', '59 23 31 12 *', '2026-12-31T23:58', '2026-12-31T23:59 2027-12-31T23:59'],
   ['Pacific/Auckland', '0 0 1 1 *', '2026-06-01T00:00', '2026-12-31T11:00 2027-12-31T11:00'],
   ['Asia/Kathmandu', '0 8 * * *', '2026-01-01T00:00', '2026-01-01T02:15 2026-01-02T02:15'],
-  // Day of month or day of week, when both are named; Sunday is 0 and 7.
+  // Day of month or day of week, when both are named: both when one begins with *, else either. Sunday is 0 and 7.
+  ['Europe/Berlin', '0 8 */2 * MON', '2026-01-01T00:00', '2026-01-05T07:00 2026-01-19T07:00 2026-02-09T07:00'],
+  ['Europe/Berlin', '0 8 */1 * MON', '2026-01-01T00:00', '2026-01-05T07:00 2026-01-12T07:00'],
+  ['UTC', '0 0 1-7 * */7', '2026-01-01T00:00', '2026-01-04T00:00 2026-02-01T00:00 2026-03-01T00:00'],
+  ['UTC', '0 0 13 * */2', '2026-01-01T00:00', '2026-01-13T00:00 2026-06-13T00:00 2026-08-13T00:00'],
+  ['UTC', '0 0 *,13 * FRI', '2026-01-01T00:00', '2026-01-02T00:00 2026-01-09T00:00'],
+  ['UTC', '0 0 13 * *,5', '2026-01-01T00:00', '2026-01-13T00:00 2026-02-13T00:00'],
+  ['UTC', '0 0 */10 * */3', '2026-01-01T00:00', '2026-01-11T00:00 2026-01-21T00:00 2026-01-31T00:00'],
+  ['UTC', '0 0 1-31/2 * MON', '2026-01-03T00:00', '2026-01-05T00:00 2026-01-07T00:00 2026-01-09T00:00'],
+  ['UTC', '0 0 13,*/20 * 5', '2026-01-01T00:00', '2026-01-02T00:00 2026-01-09T00:00 2026-01-13T00:00'],
   ['UTC', '0 0 13 * 5', '2026-01-01T00:00', '2026-01-02T00:00 2026-01-09T00:00 2026-01-13T00:00'],
   ['UTC', '0 0 * * 7', '2026-01-01T00:00', '2026-01-04T00:00 2026-01-11T00:00'],
   ['UTC', '0 0 * JAN Sun', '2026-01-01T00:00', '2026-01-04T00:00 2026-01-11T00:00'],
@@ -80,9 +90,58 @@ test('over two years, a daily time fires once a day, and never outside that day'
   }
 });
 
+/** Vixie cron's rule, day by day: the bits of each field, and whether its first character is `*`. */
+test('any two fields of days mean what Vixie cron makes of them', () => {
+  const field = (first: number, last: number) =>
+    fc
+      .array(
+        fc.oneof(
+          fc.constantFrom('*', '*/2', '*/3', '*/5'),
+          fc.integer({ min: first, max: last }).map(String),
+          fc
+            .tuple(fc.integer({ min: first, max: last }), fc.integer({ min: 0, max: 3 }))
+            .map(([from, more]) => `${from}-${Math.min(last, from + more)}`),
+        ),
+        { minLength: 1, maxLength: 3 },
+      )
+      .map((parts) => parts.join(','));
+  const daysIn = (text: string, first: number, last: number) =>
+    new Set(
+      text.split(',').flatMap((part) => {
+        const [range = '', step = '1'] = part.split('/');
+        const [from = first, to = from] = range === '*' ? [first, last] : range.split('-').map(Number);
+        return Array.from({ length: to - from + 1 }, (_, at) => from + at).filter(
+          (day) => (day - from) % Number(step) === 0,
+        );
+      }),
+    );
+  fc.assert(
+    fc.property(field(1, 28), field(0, 6), (date, weekday) => {
+      const [dates, weekdays] = [daysIn(date, 1, 31), daysIn(weekday, 0, 6)];
+      const both = date.startsWith('*') || weekday.startsWith('*');
+      const wanted: string[] = [];
+      for (let day = Date.UTC(2026, 0, 1); wanted.length < 10 && day < Date.UTC(2036, 0, 1); day += 86_400_000) {
+        const time = new Date(day);
+        const [one, other] = [dates.has(time.getUTCDate()), weekdays.has(time.getUTCDay())];
+        if (both ? one && other : one || other) wanted.push(time.toISOString());
+      }
+      const found = listTimes(
+        timesOf({ cron: `0 0 ${date} * ${weekday}`, timeZone: 'UTC' }, LONG_AGO),
+        new Date('2025-12-31T12:00Z'),
+        10,
+      );
+      assert.deepEqual(
+        found.map((time) => time.toISOString()),
+        wanted,
+      );
+    }),
+  );
+});
+
 const refusals: readonly (readonly [string, string, string])[] = [
   ['0 0 30 2 *', 'UTC', 'cron'],
   ['0 0 31 4,6,9,11 *', 'UTC', 'cron'],
+  ['0 0 30 2 */2', 'UTC', 'cron'],
   ['60 * * * *', 'UTC', 'cron'],
   ['* 24 * * *', 'UTC', 'cron'],
   ['* * 0 * *', 'UTC', 'cron'],

@@ -51,11 +51,17 @@ function lastFrom(times: Times, first: Date, now: Date): Date {
 
 function patternOf(line: string): Cron {
   try {
-    return new Cron(line, { mode: '5-part', timezone: 'UTC', paused: true });
+    return new Cron(line, { mode: '5-part', domAndDow: needsBothDays(line), timezone: 'UTC', paused: true });
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^\w+: /, '') : 'unreadable';
     throw invalid('cron', `is not a cron line: ${why}`);
   }
+}
+
+/** The rule of Vixie cron: a day must match both of its fields when one of them begins with `*`, and else either. */
+function needsBothDays(line: string): boolean {
+  const [, , date = '', , weekday = ''] = line.split(' ');
+  return date.startsWith('*') || weekday.startsWith('*');
 }
 
 function timesIn(pattern: Cron, clock: ZonedClock): Times {

@@ -37,11 +37,12 @@ export function exactly(text: string, prefix: boolean): WordCondition {
 
 /**
  * The part of a condition that an index without word positions cannot check: which words must follow each other. `null`
- * when there is none, or when it is only one of several ways to meet the condition.
+ * when there is none, or when one of several ways to meet the condition has none.
  */
 export function orderIn(condition: Condition): Condition | null {
   if (condition.kind === 'ordered') return condition.of.length > 1 ? condition : null;
-  if (condition.kind !== 'all') return null;
+  if (condition.kind === 'word') return null;
   const of = condition.of.map(orderIn).filter((part) => part !== null);
+  if (condition.kind === 'any') return of.length === condition.of.length ? anyOf(of) : null;
   return of.length === 0 ? null : allOf(of);
 }

@@ -1,5 +1,6 @@
 // Makes words comparable: one form for all spellings that a person takes for the same word.
 import { normalizeWithin } from '../normalize.ts';
+import { oneSpelling } from './spellings.ts';
 
 /** Letters that Unicode does not decompose, and others that one language writes where its neighbour writes another. */
 const SPECIAL: Readonly<Record<string, string>> = {
@@ -27,13 +28,17 @@ const ACCENTS = /(?![\u3099\u309A])(?:[\p{Mn}&&[\p{sc=Zinh}\p{sc=Hebr}\p{sc=Arab
 /** Joiners, soft hyphens, direction marks, variation selectors: nothing that is typed into a search box. */
 const INVISIBLE = /\p{Cf}|\p{Variation_Selector}/gu;
 
+/** Entries that were indexed before FORMAT 2 have the words of the former one (search-document.ts). */
+export type Spelling = 'one' | 'former';
+
 /**
- * Compatibility forms (full width, ligatures, superscripts) as plain characters, without invisible ones.
+ * Compatibility forms (full width, ligatures, superscripts) as plain characters, in one spelling and without invisible ones.
  *
  * @param most UTF-16 units of it, before the invisible ones are taken out: the rest is left
  */
-export function plainText(text: string, most: number): string {
-  return normalizeWithin(text, 'NFKC', most).text.replace(INVISIBLE, '');
+export function plainText(text: string, most: number, spelling: Spelling = 'one'): string {
+  const normal = normalizeWithin(text, 'NFKC', most).text;
+  return (spelling === 'one' ? oneSpelling(normal) : normal).replace(INVISIBLE, '');
 }
 
 /** Case and accents folded; `word` comes from `plainText`. */

@@ -22,8 +22,11 @@ interface Place {
 
 const LINE = limits.searchIndexedLine.value;
 const TEXT = limits.searchIndexedText.value;
-/** Raised when the same entry is indexed differently than before. */
-const FORMAT = 1;
+/**
+ * Raised when the same entry is indexed differently than before: apps that send it again have it indexed anew. Texts are not
+ * kept, so the others are found by what a query looks for in its former spelling.
+ */
+const FORMAT = 2;
 /** Between title and text, so that no phrase reaches from one into the other. */
 const GAP = 50;
 /** PostgreSQL keeps no higher positions, and few of one word are enough. */

@@ -1,7 +1,10 @@
 // Reads what a person typed. Nothing of it is syntax but double quotes around a phrase.
+import { isDeepStrictEqual } from 'node:util';
 import { limits } from '@platform/contract';
 import { allOf, anyOf, type Condition, exactly, type PlacedWord } from './condition.ts';
+import type { Spelling } from './fold.ts';
 import { isComparable } from './search-document.ts';
+import { withOneQuote } from './spellings.ts';
 import { type Component, components, pairsOf, type Run, type Word } from './words.ts';
 
 interface QueryPart {
@@ -22,7 +25,6 @@ type LastWord = 'beginning' | 'whole';
 
 /** Typed words for which similar ones are looked up; each costs a look into the index, and at every installed app. */
 const COMPARED = 8;
-const WRITTEN = { most: limits.searchQueryWritten.value };
 
 /** What is looked for of a query with very many words: each costs a look into the index. */
 function firstWords(parts: readonly QueryPart[]): QueryPart[] {
@@ -35,34 +37,63 @@ function firstWords(parts: readonly QueryPart[]): QueryPart[] {
 }
 
 export class SearchQuery {
-  readonly #parts: readonly QueryPart[];
+  /** By the words of today, and where they differ by those of entries that were indexed before. */
+  readonly #readings: readonly Reading[];
 
   constructor(typed: string) {
-    const parts: QueryPart[] = [...typed.matchAll(/["“„]([^"“”„]*)["”“]|[^"“”„]+|["“”„]/g)]
-      .map(([text, phrase]) => ({ phrase: phrase !== undefined, components: [...components(phrase ?? text, WRITTEN)] }))
-      .filter((part) => part.components.length > 0);
-    this.#parts = firstWords(parts);
+    const text = withOneQuote(typed);
+    const today = new Reading(text, 'one');
+    const former = new Reading(typed, 'former');
+    this.#readings = text === typed && today.isSameAs(former) ? [today] : [today, former];
   }
 
   /** There is nothing to look for: only punctuation, or nothing at all. */
   get empty(): boolean {
-    return this.#parts.length === 0;
+    return this.#readings.every(({ empty }) => empty);
   }
 
   /** The first words outside quotes for which similar ones may be meant, each once. */
   get comparable(): Typed[] {
     const found = new Map<string, Typed>();
-    for (const { phrase, components } of this.#parts) {
-      if (phrase) continue;
-      for (const word of components.flatMap(({ parts }) => parts)) {
-        if (word.kind === 'word' && isTyped(word))
-          found.set(word.folded, { word: word.folded, last: this.#isLast(word) });
-      }
-    }
+    for (const { comparable } of this.#readings) for (const typed of comparable) found.set(typed.word, typed);
     return [...found.values()].slice(0, COMPARED);
   }
 
   /** What an entry must hold; to be asked only when the query is not empty. */
+  condition(lastWord: LastWord): Condition {
+    return anyOf(this.#readings.filter(({ empty }) => !empty).map((reading) => reading.condition(lastWord)));
+  }
+}
+
+/** The query in one spelling of its words. */
+class Reading {
+  readonly #parts: readonly QueryPart[];
+
+  constructor(typed: string, spelling: Spelling) {
+    const options = { most: limits.searchQueryWritten.value, spelling };
+    const parts: QueryPart[] = [...typed.matchAll(/["“„]([^"“”„]*)["”“]|[^"“”„]+|["“”„]/g)]
+      .map(([text, phrase]) => ({ phrase: phrase !== undefined, components: [...components(phrase ?? text, options)] }))
+      .filter((part) => part.components.length > 0);
+    this.#parts = firstWords(parts);
+  }
+
+  isSameAs(other: Reading): boolean {
+    return isDeepStrictEqual(this.#parts, other.#parts);
+  }
+
+  get empty(): boolean {
+    return this.#parts.length === 0;
+  }
+
+  get comparable(): Typed[] {
+    return this.#parts
+      .filter(({ phrase }) => !phrase)
+      .flatMap((part) => part.components.flatMap(({ parts }) => parts))
+      .filter((word) => word.kind === 'word')
+      .filter(isTyped)
+      .map((word) => ({ word: word.folded, last: this.#isLast(word) }));
+  }
+
   condition(lastWord: LastWord): Condition {
     const prefixed = (part: Word | Run | undefined) => lastWord === 'beginning' && this.#isLast(part);
     return allOf(

@@ -9,6 +9,7 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { type OpenSearchDouble, startOpenSearchDouble } from '../../../../tests/support/opensearch-double.ts';
+import { untilFeedCaughtUp } from '../../../../tests/support/search-feed.ts';
 import { feedStatus } from './manage-feed.ts';
 
 interface CorpusEntry {
@@ -138,6 +139,22 @@ test('the double was asked, and answered every time', () => {
   assert.ok(double.requests.filter(({ path }) => path.includes('/_search')).length > queries.cases.length);
   for (const world of worlds)
     assert.ok(!world.log.some(({ message }) => message.includes('OpenSearch did not answer')));
+});
+
+test('words that are written in several ways are found in each other’s, by both engines', async () => {
+  const pairs = vectorsOf<{ a: string; b: string }>('search-pairs.json').cases;
+  const world = worlds.at(-1) ?? assert.fail();
+  for (const [place, one] of worlds.entries()) {
+    const account = await registerAccount(one, 'account-pairs');
+    const app = await installTestApp(one, account, 'pairs-app', [{ id: 'search.index', resources: ['self'] }]);
+    const entries = pairs.map(({ a }, index) => ({ id: `pair-${index}`, title: a, url: `/${index}` }));
+    assert.equal((await app.call('/v1/services/search/index', { method: 'PUT', body: { entries } })).status, 200);
+    if (one === world) await untilFeedCaughtUp(one.core);
+    for (const [index, { b }] of pairs.entries()) {
+      const ids = (await ask(account, { query: b })).items.map(({ id }) => id);
+      assert.ok(ids.includes(`pair-${index}`), `${b} finds ${ids.join(' ')} with engine ${place}`);
+    }
+  }
 });
 
 function wordsOf({ title, text }: CorpusEntry): string[] {

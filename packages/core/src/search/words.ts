@@ -1,5 +1,5 @@
 // Cuts text into words, the same way for indexing and for querying.
-import { foldWord, longForm, plainText } from './fold.ts';
+import { foldWord, longForm, plainText, type Spelling } from './fold.ts';
 
 interface Place {
   /** Counts words, and characters of scripts without spaces, so that neighbours can be recognised. */
@@ -12,7 +12,7 @@ export interface Word extends Place {
   readonly folded: string;
   /** How it is written where its letters are missing: `muell` for `Müll`; or `null`. */
   readonly longForm: string | null;
-  /** The words written together in it: `user` and `name` in `userName`. */
+  /** The words written together in it: `user` and `name` in `userName`, `c++` where `c++20` begins. */
   readonly inner: readonly string[];
   /** `c++` and `c#` are other words than `c`. */
   readonly symbol: string | null;
@@ -53,9 +53,13 @@ const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
  */
 export function* components(
   text: string,
-  { most, start = 1 }: { readonly most: number; readonly start?: number },
+  {
+    most,
+    start = 1,
+    spelling = 'one',
+  }: { readonly most: number; readonly start?: number; readonly spelling?: Spelling },
 ): Generator<Component> {
-  const plain = plainText(text, most);
+  const plain = plainText(text, most, spelling);
   let position = start;
   let parts: (Word | Run)[] = [];
   let end = 0;
@@ -84,7 +88,10 @@ function componentOf(parts: readonly (Word | Run)[]): Component {
 }
 
 function wordOf(piece: string, plain: string, end: number, position: number): Word {
-  return { kind: 'word', position, ...spellingsOf(piece), symbol: symbolOf(piece, plain, end) };
+  const spellings = spellingsOf(piece);
+  const version = versionedSymbolOf(piece, plain, end);
+  const inner = version === null ? spellings.inner : [...spellings.inner, version];
+  return { kind: 'word', position, ...spellings, inner, symbol: symbolOf(piece, plain, end) };
 }
 
 type Spellings = Pick<Word, 'folded' | 'longForm' | 'inner'>;
@@ -103,8 +110,13 @@ function spellingsOf(piece: string): Spellings {
 
 function symbolOf(piece: string, plain: string, end: number): string | null {
   if (piece.length > 2) return null;
-  const sign = /^[+#]{1,2}(?![\p{L}\p{N}])/u.exec(plain.slice(end, end + 3))?.[0];
+  const sign = /^[+#]{1,2}(?![\p{L}\p{N}+#])/u.exec(plain.slice(end, end + 3))?.[0];
   return sign === undefined ? null : foldWord(piece) + sign;
+}
+
+/** `c++` of `C++20`, of which the number is a word by itself. */
+function versionedSymbolOf(piece: string, plain: string, end: number): string | null {
+  return piece.length <= 2 && /^\+\+\p{N}/u.test(plain.slice(end, end + 4)) ? `${foldWord(piece)}++` : null;
 }
 
 /** Between `user` and `Name`, `PDF` and `File`, `report` and `2026`. */

@@ -6,6 +6,7 @@ import { faultOfParts } from './image-parts.ts';
 import { imageSize } from './image-size.ts';
 import { imageType } from './image-type.ts';
 import { readUpTo } from './read-bytes.ts';
+import { faultOfSvgHead } from './svg-head.ts';
 
 export interface PictureFault {
   /** Of the manifest. */
@@ -33,6 +34,8 @@ export async function checkPictures(
 async function faultOfIcon(file: string): Promise<string | null> {
   const { iconSize, iconEdge } = limits;
   const bytes = await readUpTo(file, iconSize.value + 1);
+  const badHead = faultOfSvgHead(bytes);
+  if (badHead !== null) return badHead;
   const type = imageType(bytes);
   if (type === null) return 'is not a PNG, JPEG, WebP or SVG image';
   if (bytes.length > iconSize.value) return `is larger than ${sizeText(iconSize.value)}. Make it smaller`;

@@ -1,5 +1,5 @@
-// Parses the head and tail of a gzip file (RFC 1952): zlib's own gzip reader accepts further members and ignores bytes
-// after the last one, so that two readers could see two different packages in one upload.
+// Parses the head and tail of a member of a gzip file (RFC 1952): zlib's own gzip reader ignores bytes after the last one, so
+// that two readers could see two different packages in one upload.
 import { crc32 } from 'node:zlib';
 import { packageFault } from './package-fault.ts';
 

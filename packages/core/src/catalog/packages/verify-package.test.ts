@@ -6,7 +6,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { Readable } from 'node:stream';
 import { type TestContext, test } from 'node:test';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { type Manifest, RefusalError } from '@platform/contract';
 import tar from 'tar-stream';
 import { chunk, png } from '../../../../../tests/support/pictures.ts';
@@ -179,10 +179,56 @@ test('a package cut at any byte, or with any byte added, is refused', async (t) 
     const { outcome } = await verify(t, upload.subarray(0, length));
     assert.equal(refusalOf(outcome).code, 'invalid_request', `cut at ${length}`);
   }
-  for (const extra of [Buffer.alloc(1), Buffer.alloc(512), upload]) {
+  for (const extra of [Buffer.alloc(1), Buffer.alloc(512), Buffer.from([0x1f]), Buffer.from('more')]) {
     const { outcome } = await verify(t, Buffer.concat([upload, extra]), 64);
     assert.match(refusalOf(outcome).detail ?? '', /more data after the end of the gzip file/);
   }
+  const { outcome } = await verify(t, Buffer.concat([upload, upload]), 64);
+  assert.match(refusalOf(outcome).detail ?? '', /more data after its end mark/);
+});
+
+const twoMembers = new URL('../../../test-vectors/two-members.tgz', import.meta.url);
+
+test('a package of several gzip members is read as one, however it is cut', async (t) => {
+  const upload = fs.readFileSync(twoMembers);
+  for (const pieces of [1, 7, 211, 212, 213, 10_000]) {
+    const scratch = scratchOf(t);
+    const taken = await verifyPackage(Readable.from(cut(upload, pieces)), scratch, { system: false });
+    assert.equal(taken.hash, createHash('sha256').update(upload).digest('hex'));
+    assert.equal(taken.unpacked, gunzipSync(upload).length);
+    assert.deepEqual([...filesBelow(path.join(scratch.unpacked, 'frontend')).keys()], ['index.html']);
+  }
+});
+
+test('members may begin anywhere and hold nothing; each must be whole', async (t) => {
+  const tarBytes = gunzipSync(archiveOf({ entries: [manifestEntry(), index] }));
+  const memberLengths = [1, 100, 512, 513, 1_024, 5_000];
+  for (const length of memberLengths) {
+    const members = [...cut(tarBytes, length)].map((piece) => gzipSync(piece));
+    const withEmpty = [gzipSync(''), ...members, gzipSync(''), gzipSync('')];
+    for (const pieces of [3, 10_000]) {
+      const { scratch, outcome } = await verify(t, Buffer.concat(withEmpty), pieces);
+      verifiedOf(outcome);
+      assert.deepEqual(filesBelow(path.join(scratch.unpacked, 'frontend')).get('index.html'), Buffer.from('<p>hi</p>'));
+    }
+  }
+  const [first = Buffer.of(), ...others] = [...cut(tarBytes, 700)].map((piece) => gzipSync(piece));
+  const damaged = Buffer.from(first);
+  damaged.writeUInt8(damaged.readUInt8(damaged.length - 5) ^ 1, damaged.length - 5);
+  assert.match(refusalOf((await verify(t, Buffer.concat([damaged, ...others]))).outcome).detail ?? '', /checksum/);
+  const between = Buffer.concat([first, Buffer.alloc(4), ...others]);
+  assert.match(refusalOf((await verify(t, between)).outcome).detail ?? '', /more data after the end of the gzip file/);
+  const joined = Buffer.concat([first, ...others]);
+  for (let length = joined.length - 1; length >= joined.length - 40; length -= 1)
+    assert.match(
+      refusalOf((await verify(t, joined.subarray(0, length))).outcome).detail ?? '',
+      /cut short|more data|ends before its end mark/,
+    );
+});
+
+test('a file of very many members is refused', async (t) => {
+  const many = Buffer.concat(Array.from({ length: 40_001 }, () => gzipSync('')));
+  assert.match(refusalOf((await verify(t, many, 65_536)).outcome).detail ?? '', /more than 40000 members/);
 });
 
 const file = (name: string, content = 'x'): EntryDescription => ({ name, type: 'file', content });
@@ -406,6 +452,7 @@ const bomb = (levels: number) => {
   const content = `<circle id="l0" r="5"/>${groups.join('')}`;
   return Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg">${content}</svg>`);
 };
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const icons: [string, Buffer, RegExp | null][] = [
   ['PNG of the largest size', png(1_024, 1_024), null],
   ['PNG of 20,000 x 20,000 pixels', png(20_000, 20_000), /20000 × 20000 pixels\. At most 1,024 × 1,024/],
@@ -415,6 +462,28 @@ const icons: [string, Buffer, RegExp | null][] = [
   ['SVG', bomb(2), null],
   ['SVG that is drawn elsewhere', bomb(9), null],
   ['SVG of more than 256 KiB', Buffer.concat([bomb(1), Buffer.alloc(262_145, ' ')]), /larger than 256 KiB/],
+  [
+    'SVG with a public doctype',
+    Buffer.from(`<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "-//W3C//DTD [SVG] 1.1//EN" 'x'>\n${SVG}`),
+    null,
+  ],
+  [
+    'SVG in single quotes',
+    Buffer.from("\uFEFF<!-- <svg> --><svg\n width='1' xmlns = 'http://www.w3.org/2000/svg'/>"),
+    null,
+  ],
+  ['SVG without a namespace', Buffer.from('<svg width="8" height="8"><rect/></svg>'), /lacks xmlns="http:.*Add it, or/],
+  ['SVG of another namespace', Buffer.from('<svg xmlns="http://www.w3.org/1999/xhtml"/>'), /lacks xmlns="http/],
+  ['SVG with a namespace of others', Buffer.from('<svg xmlns:xlink="http://www.w3.org/2000/svg"/>'), /lacks xmlns=/],
+  ['SVG whose part has the namespace', Buffer.from(`<svg data-xmlns="x">${SVG}</svg>`), /lacks xmlns=/],
+  ['SVG with an entity', Buffer.from(`<!DOCTYPE svg [<!ENTITY a "red">]>${SVG}`), /internal DTD .*Remove it/],
+  [
+    'SVG of Illustrator',
+    Buffer.from(
+      `<?xml version="1.0"?><!-- AI -->\n<!DOCTYPE svg PUBLIC "a>" "b" [\n<!ENTITY ns_svg "c">\n]>\n<svg xmlns="&ns_svg;"/>`,
+    ),
+    /internal DTD/,
+  ],
   ['page', Buffer.from('<!doctype html><script>alert(1)</script>'), /is not a PNG, JPEG, WebP or SVG/],
 ];
 for (const [what, bytes, fault] of icons) {

@@ -32,7 +32,6 @@ export const anthropic: Dialect = {
     output: [['output_tokens']],
   },
   copyOf: () => 'pieces',
-  isUsageEvent: () => false,
   refusal: (problem) => ({
     ...problem,
     type: 'error',

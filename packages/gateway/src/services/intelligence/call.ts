@@ -34,7 +34,7 @@ import { headersToSend, passingHead, refuseMethods, singleField } from './heads.
 import { type Concern, isAllowed, type ProviderPolicy, targetOf } from './provider-policy.ts';
 import type { ProviderPools } from './provider-pools.ts';
 import { type Asked, bodyToSend, readAsked, UNREAD } from './request-body.ts';
-import { onlyModels, withoutUsageEvent } from './rewrites.ts';
+import { onlyModels, withoutUsage } from './rewrites.ts';
 import type { Settlements } from './settlements.ts';
 
 const BODY_MS = 300_000;
@@ -280,7 +280,7 @@ export class Call implements Abandonable {
         if (status < 200 || status >= 300) return null;
         if (visibleModels !== null) return onlyModels(visibleModels);
         const isStream = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
-        return withholdsUsage && isStream ? withoutUsageEvent(dialect) : null;
+        return withholdsUsage && isStream ? withoutUsage() : null;
       },
       tap: {
         ...tap,

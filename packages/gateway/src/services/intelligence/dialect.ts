@@ -34,8 +34,6 @@ export interface Dialect {
    * counts. `null` for what only announces or holds sounds.
    */
   copyOf(event: unknown): string | null;
-  /** Whether an event reports usage, and no answer to anybody. */
-  isUsageEvent(event: unknown): boolean;
   /** The problem document with what the provider's stock clients understand. */
   refusal(problem: Problem): object;
 }

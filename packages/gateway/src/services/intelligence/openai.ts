@@ -1,6 +1,6 @@
 // The dialect `openai`: chat completions, responses, completions, embeddings, images and audio, as OpenAI and most model
 // servers speak it (https://platform.openai.com/docs/api-reference).
-import { type Dialect, errorType, listOf, member } from './dialect.ts';
+import { type Dialect, errorType, member } from './dialect.ts';
 import { type Endpoint, type EndpointTable, GENERATES, NOTHING } from './endpoints.ts';
 
 /** Sounds and pictures. */
@@ -71,10 +71,6 @@ export const openai: Dialect = {
   // Chat and completions count `prompt_tokens`, the newer ones `input_tokens`.
   tokens: { input: [['prompt_tokens', 'input_tokens']], output: [['completion_tokens', 'output_tokens']] },
   copyOf,
-  isUsageEvent: (event) =>
-    Array.isArray(member(event, 'choices')) &&
-    listOf(member(event, 'choices')).length === 0 &&
-    typeof member(event, 'usage') === 'object',
   refusal: (problem) => ({
     ...problem,
     error: { message: problem.detail, type: errorType(problem.status), param: null, code: problem.code },

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Rewrite } from '@platform/http';
 import fc from 'fast-check';
-import { openai } from './openai.ts';
-import { onlyModels, withoutUsageEvent } from './rewrites.ts';
+import { onlyModels, withoutUsage } from './rewrites.ts';
 
 function through(rewrite: Rewrite, bytes: Buffer, piece = 7): string {
   const out: Buffer[] = [];
@@ -25,7 +24,7 @@ test('whatever ends its lines and wherever it is cut, only the event with the us
     fc.property(others, others, end, fc.integer({ min: 1, max: 4_096 }), (before, after, newline, piece) => {
       const written = (events: readonly string[]) => events.map((data) => `data: ${data}${newline}${newline}`).join('');
       const report = JSON.stringify({ id: 'c', choices: [], usage });
-      const got = through(withoutUsageEvent(openai), Buffer.from(written([...before, report, ...after])), piece);
+      const got = through(withoutUsage(), Buffer.from(written([...before, report, ...after])), piece);
       assert.equal(got, written([...before, ...after]));
     }),
   );
@@ -33,13 +32,50 @@ test('whatever ends its lines and wherever it is cut, only the event with the us
 
 test('of an event that carries more, all but the usage passes', () => {
   const event = { id: 'c', choices: [], usage, citations: ['https://example.org/a'] };
-  const got = through(withoutUsageEvent(openai), Buffer.from(`event: x\ndata: ${JSON.stringify(event)}\n\n`));
+  const got = through(withoutUsage(), Buffer.from(`event: x\ndata: ${JSON.stringify(event)}\n\n`));
   assert.equal(got, 'event: x\ndata: {"id":"c","choices":[],"citations":["https://example.org/a"]}\n\n');
+});
+
+test('an event with an answer, an error or anything else passes without its usage, its numbers as they were written', () => {
+  for (const rest of [
+    '"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]',
+    '"choices":[{"delta":{"tool_calls":[{"index":0}]}}],"created":1.0',
+    '"error":{"message":"overloaded"}',
+    '"choices":[],"prompt_filter_results":[12345678901234567890]',
+    '"choices":[],"x_groq":{"id":"r"}',
+  ])
+    for (const reported of [JSON.stringify(usage), 'null']) {
+      const got = through(withoutUsage(), Buffer.from(`data: {${rest},"usage":${reported}}\n\n`));
+      assert.equal(got, `data: {${rest}}\n\n`);
+    }
+});
+
+test('an event with nothing but the usage is withheld, however it is written', () => {
+  const report = JSON.stringify({ id: 'c', choices: [], usage });
+  const written = [
+    `\ufeffdata: ${report}\n\n`,
+    `data:${report}\n\n`,
+    `id: 1\nevent: message\ndata: ${report}\nretry: 3\n\n`,
+    `data: ${JSON.stringify({ usage })}\n\n`,
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: null, usage })}\r\n\r\n`,
+    `data: ${JSON.stringify({ choices: [], usage: null })}\r\r`,
+    `: ping\ndata: ${JSON.stringify({ choices: [], usage }, null, 2).replaceAll('\n', '\ndata: ')}\n\n`,
+  ];
+  for (const event of written) assert.equal(through(withoutUsage(), Buffer.from(event), 1), '', event);
+});
+
+test('a text that names the usage passes as it came', () => {
+  for (const data of [
+    '{"choices":[{"delta":{"content":"\\"usage\\" of 1.0"}}]}',
+    '{ "choices" : [ { "usage" : 1.0 } ] }',
+    '"usage"',
+  ])
+    assert.equal(through(withoutUsage(), Buffer.from(`data: ${data}\r\n\r\n`)), `data: ${data}\r\n\r\n`);
 });
 
 test('a report at the very end of a stream is withheld', () => {
   const events = `data: ${answer}\n\ndata: ${JSON.stringify({ choices: [], usage })}`;
-  assert.equal(through(withoutUsageEvent(openai), Buffer.from(events)), `data: ${answer}\n\n`);
+  assert.equal(through(withoutUsage(), Buffer.from(events)), `data: ${answer}\n\n`);
 });
 
 test('a list of models has nothing but the granted ones, and of them nothing that names others', () => {

@@ -3,7 +3,7 @@ import { matchesResource } from '@platform/contract';
 import { Pile } from '@platform/contract/pile';
 import type { Rewrite } from '@platform/http';
 import { fieldOf, parsed } from './accounting/events.ts';
-import { type Dialect, listOf, member } from './dialect.ts';
+import { listOf, member } from './dialect.ts';
 
 /** Of one event; what is longer passes. */
 const LONGEST_EVENT = 64 * 1024;
@@ -15,12 +15,14 @@ const CR = 0x0d;
 const FRAME = new Set([
   ...['id', 'object', 'created', 'model', 'choices', 'usage', 'system_fingerprint', 'service_tier', 'obfuscation'],
 ]);
+/** Not among the types of TypeScript yet. */
+const rawJson: (source: string) => object = Reflect.get(JSON, 'rawJSON');
 
 /**
- * Withholds reports of usage: the event that has nothing else, and the member `usage` of one that has more but no answer.
- * An event leaves when it is complete.
+ * Withholds reports of usage: the member `usage` of every event, and an event that has nothing else. Events end as the
+ * standard of server-sent events has it: in CR, LF or both. Each leaves when it is complete.
  */
-export function withoutUsageEvent(dialect: Dialect): Rewrite {
+export function withoutUsage(): Rewrite {
   const held = new Pile();
   let out: Buffer[] = [];
   /** Within an event that is too long to be looked at. */
@@ -40,7 +42,7 @@ export function withoutUsageEvent(dialect: Dialect): Rewrite {
 
   function finish(): void {
     const event = Buffer.from(held.bytes());
-    const passes = isPassing ? event : passingPart(dialect, event);
+    const passes = isPassing ? event : passingPart(event);
     if (passes !== null) out.push(passes);
     isWithheld = passes === null;
     held.clear();
@@ -86,15 +88,24 @@ export function withoutUsageEvent(dialect: Dialect): Rewrite {
 }
 
 /** What of an event passes; `null` for nothing. */
-function passingPart(dialect: Dialect, event: Buffer): Buffer | null {
+function passingPart(event: Buffer): Buffer | null {
   if (!event.includes('"usage"')) return event;
-  const lines = event.toString('utf8').split(/\r\n|[\r\n]/);
-  const data = parsed(lines.flatMap((line) => fieldOf(line, 'data') ?? []).join('\n'));
-  if (!dialect.isUsageEvent(data) || typeof data !== 'object' || data === null) return event;
-  const { usage: _, ...rest } = Object.fromEntries(Object.entries(data));
-  if (Object.keys(rest).every((name) => FRAME.has(name))) return null;
+  const lines = event
+    .toString('utf8')
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|[\r\n]/);
+  const data = parsed(lines.flatMap((line) => fieldOf(line, 'data') ?? []).join('\n'), asWritten);
+  if (member(data, 'usage') === undefined) return event;
+  const { usage: _, ...rest } = Object.fromEntries(Object.entries(data ?? {}));
+  const isAnswer = listOf(member(rest, 'choices')).length > 0;
+  if (!isAnswer && Object.keys(rest).every((name) => FRAME.has(name))) return null;
   const others = lines.filter((line) => line !== '' && fieldOf(line, 'data') === null);
   return Buffer.from([...others, `data: ${JSON.stringify(rest)}`, '', ''].join('\n'));
+}
+
+/** Keeps the digits of numbers, which may be more than a number of JavaScript has. */
+function asWritten(_: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined ? rawJson(context.source) : value;
 }
 
 /** Members of a model that pass: none that may name others, such as its base, its aliases or what stands in for it. */

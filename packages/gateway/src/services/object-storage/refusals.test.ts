@@ -232,6 +232,33 @@ test('trouble between the platform and its store is not shown to the app, and st
   }
 });
 
+test('the refusal of a streaming signature names the switch of each client', async () => {
+  for (const headers of [
+    {
+      'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
+      'user-agent': 'MinIO (linux; amd64) minio-go/v7.0.90',
+    },
+    { 'x-amz-content-sha256': 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER' },
+    { 'x-amz-content-sha256': 'streaming-unsigned-payload-trailer' },
+    { 'content-encoding': 'aws-chunked' },
+    { 'x-amz-decoded-content-length': '1' },
+  ] as Record<string, string>[]) {
+    const answer = await scene.storage.send({ method: 'PUT', path: '/app/one', headers, body: 'x' });
+    refused(answer, 400, 'InvalidRequest');
+    for (const named of [
+      ...[
+        'AWS_REQUEST_CHECKSUM_CALCULATION=when_required',
+        'chunkedEncodingEnabled(false)',
+        'UseChunkEncoding = false',
+      ],
+      ...['minio-go: PutObjectOptions{DisableContentSha256: true}', 'RCLONE_S3_USE_DATA_INTEGRITY_PROTECTIONS=false'],
+      ...['s3cmd', 'restic has no switch: use its rclone backend'],
+    ])
+      assert.ok(answer.body.includes(named), named);
+  }
+  assert.equal(scene.storage.store.seen.length, 0);
+});
+
 test('answers with a document type, entities of their own or more names than a listing has do not pass', async () => {
   const names = (count: number) => `<Contents><Key>${PREFIX}a</Key></Contents>`.repeat(count);
   for (const [document, passes] of [

@@ -91,8 +91,15 @@ const WORDS: ReadonlyMap<string, RegExp> = new Map([
   ['x-amz-copy-source-range', /^bytes=\d{1,15}-\d{1,15}$/],
 ]);
 
-const STREAMING_CURE =
-  'Streaming signatures are not offered here: set AWS_REQUEST_CHECKSUM_CALCULATION=when_required, as the platform does in the environment, and do not override it.';
+/** Each client has a switch of its own. */
+const STREAMING_CURE = [
+  'Streaming signatures are not offered here. Have the client sign whole bodies, or none.',
+  'AWS SDKs, boto3 and the AWS CLI: AWS_REQUEST_CHECKSUM_CALCULATION=when_required, as the platform sets it; for Java also chunkedEncodingEnabled(false), for .NET UseChunkEncoding = false.',
+  'minio-go: PutObjectOptions{DisableContentSha256: true}, and no TrailingHeaders.',
+  'rclone: RCLONE_S3_PROVIDER=Other and RCLONE_S3_USE_DATA_INTEGRITY_PROTECTIONS=false.',
+  's3cmd signs whole bodies by itself.',
+  'restic has no switch: use its rclone backend.',
+].join(' ');
 
 export type Fields = ReadonlyMap<string, string>;
 

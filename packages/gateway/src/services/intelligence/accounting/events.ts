@@ -67,11 +67,15 @@ export function fieldOf(line: string, name: string): string | null {
   return line.slice(name.length + 1).replace(/^ /, '');
 }
 
-/** An object or a list that is sent as JSON; `undefined` for anything else, such as the `[DONE]` at the end. */
-export function parsed(data: string): unknown {
+/**
+ * An object or a list that is sent as JSON; `undefined` for anything else, such as the `[DONE]` at the end.
+ *
+ * @param revive as of `JSON.parse`
+ */
+export function parsed(data: string, revive?: (name: string, value: unknown) => unknown): unknown {
   if (!/^\s*[{[]/.test(data)) return undefined;
   try {
-    return JSON.parse(data);
+    return JSON.parse(data, revive);
   } catch {
     return undefined;
   }

@@ -37,9 +37,10 @@ interface Open {
 /**
  * Reads a document in turns of the event loop, so that others wait for a few milliseconds at most.
  *
+ * @param signal ends it, with its reason
  * @throws XmlError
  */
-export async function readXml(source: string, limits: XmlLimits): Promise<XmlElement> {
+export async function readXml(source: string, limits: XmlLimits, signal?: AbortSignal): Promise<XmlElement> {
   if (source.length > limits.characters) throw new XmlError('The document is too long.');
   const reading = openDocument(limits);
   let read = 0;
@@ -47,6 +48,7 @@ export async function readXml(source: string, limits: XmlLimits): Promise<XmlEle
     reading.write(source.slice(read, read + TURN));
     read += TURN;
     await nextTurn();
+    signal?.throwIfAborted();
   }
   return reading.end(source.slice(read));
 }

@@ -10,6 +10,7 @@ import {
 } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { whenCallerLeaves } from '../caller-left.ts';
 import { heldItems, type StreamedItems } from '../streamed-items.ts';
 import type { BodyPlaces } from './body-places.ts';
 import { type BodyPool, LARGE_BODY } from './body-pool.ts';
@@ -71,6 +72,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
       caller: from.subject,
       account: from.account,
       limit,
+      left: whenCallerLeaves(reply.raw),
       arriving,
     });
     return { value: streamed, close: () => streamed.close() };
@@ -79,7 +81,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
   // What may hold key material is small, and stays in this thread.
   const value =
     bytes.length > LARGE_BODY && body.refusesSecrets !== true
-      ? await readers.bodies.parse(id, bytes)
+      ? await readers.bodies.parse(id, bytes, whenCallerLeaves(reply.raw))
       : parseBody(bytes, body, readers.findSecrets);
   return held(streams === undefined ? value : itemsOf(value, streams));
 }

@@ -19,6 +19,15 @@ import { endFaulty } from './fault.ts';
 import { gatherPieces, gatherWrites, type PacedReading, paceReading } from './gather.ts';
 import { endWithHeadTooLarge, headTooLarge, isOfCookies } from './head-too-large.ts';
 import { type Abandonable, hold } from './hold.ts';
+import {
+  afterAll,
+  beginWaiting,
+  type Connection,
+  type Expectation,
+  mayBegin,
+  newConnection,
+  type Pending,
+} from './pipeline.ts';
 import { endWithProblem, sendProblem } from './problem.ts';
 import { hasBody } from './read-body.ts';
 import { MAX_HEADER_FIELDS } from './request-head.ts';
@@ -128,33 +137,13 @@ export const defaultServerLimits: ServerLimits = {
   reading: { bytesPerSecond: contractLimits.answerRate.value, milliseconds: 300_000 },
 };
 
-/** A request whose response is not over yet. */
-interface Pending {
-  readonly res: ServerResponse;
-  work: Abandonable | null | undefined;
-}
-
-/**
- * What is under way on one connection, in order. Kept per connection on purpose: one collection of all requests, ever
- * growing and shrinking, leaves old tables behind that keep dead requests alive through every young collection, which
- * cost a sixth of the throughput.
- */
-interface Connection {
-  readonly pending: Pending[];
-  /** The newest request, where it was answered before its body had arrived. */
-  unread: IncomingMessage | null;
-  /** An answer that is given or awaited ends it: nothing after its request is handled (RFC 9112 section 9.6). */
-  ending: boolean;
-  broken: boolean;
-}
-
 /** Creates a server, not yet listening. `Date` is not sent unless the handler sets `res.sendDate`. */
 export function createStrictServer(options: StrictServerOptions): Server {
   const limits = { ...defaultServerLimits, ...options.limits };
   const connections = new WeakMap<Duplex, Connection>();
   const pace = (socket: Duplex, refusals = 1) => options.paceRefusals?.(socket, refusals) ?? 0;
 
-  function receive(req: IncomingMessage, res: ServerResponse, expectation: 'none' | 'continue' | 'other'): void {
+  function receive(req: IncomingMessage, res: ServerResponse, expectation: Expectation): void {
     const connection = connections.get(req.socket) ?? newConnection();
     if (connection.ending) return;
     const { pending } = connection;
@@ -165,7 +154,7 @@ export function createStrictServer(options: StrictServerOptions): Server {
       return;
     }
     options.onBegin?.();
-    const own: Pending = { res, work: null };
+    const own: Pending = { res, expectation, isWaiting: false, work: null };
     pending.push(own);
     connection.unread = null;
     let chunks: PacedReading | null = null;
@@ -178,12 +167,20 @@ export function createStrictServer(options: StrictServerOptions): Server {
       }
       own.work?.abandon();
       options.onEnd?.();
+      if (pending.length > 0) beginWaiting(connection, (next) => begin(connection, next));
     });
     res.sendDate = false;
     if (options.strictTransport === true) setTransportFields(res, req.socket);
     if (hasBody(req)) gatherPieces(req);
     if (req.headers['transfer-encoding'] !== undefined) chunks = paceReading(req);
     if (expectation === 'continue') closeUnlessContinued(res);
+    if (mayBegin(connection, own)) begin(connection, own);
+    else own.isWaiting = true;
+  }
+
+  function begin(connection: Connection, own: Pending): void {
+    const { res, expectation } = own;
+    const { req } = res;
     try {
       const reading = expectation === 'other' ? UNKNOWN_EXPECTATION : acceptRequest(req, options, limits);
       if ('code' in reading || req.headers.upgrade !== undefined) {
@@ -307,10 +304,6 @@ export function handOver(server: Server, connection: Socket): void {
 
 const timed = new WeakSet<Server>();
 
-function newConnection(): Connection {
-  return { pending: [], unread: null, ending: false, broken: false };
-}
-
 /**
  * Ends a connection, after `milliseconds` in which nothing more is read, with what its parser still holds: one read may contain well over a thousand short requests,
  * and parsing those of a few hundred connections takes seconds. Node has no public way to stop its parser within a read;
@@ -365,6 +358,7 @@ function refuseBroken(
     return;
   }
   const { res, work } = last;
+  last.isWaiting = false;
   work?.abandon();
   endReading(res);
   if (!res.headersSent) {
@@ -374,17 +368,6 @@ function refuseBroken(
   } else if (endLingering(res) || res.writableEnded) afterAll([last], () => socket.end(() => socket.destroy()));
   // Half of an answer is out, or will be: it must not look complete.
   else afterAll(pending.slice(0, -1), () => socket.destroy());
-}
-
-function afterAll(pending: readonly Pending[], done: () => void): void {
-  let waiting = pending.length;
-  if (waiting === 0) done();
-  for (const { res } of pending) {
-    res.once('close', () => {
-      waiting -= 1;
-      if (waiting === 0) done();
-    });
-  }
 }
 
 function refusalOf(code: string | undefined, headBytes: number): Refusal {

@@ -10,12 +10,13 @@ const limits = {
     value: 4,
     unit: 'items',
     meaning:
-      'bodies of one account, installation, node or anonymous client address that may be arriving at the same time; one more is `concurrency_limited`',
+      'bodies of one account, installation, node, anonymous client address or browser that signed in before that may be arriving at the same time; one more is `concurrency_limited`',
   },
   unfinishedAnonymousBodies: {
     value: 256,
     unit: 'items',
-    meaning: 'bodies of all anonymous clients together that may be arriving at the same time',
+    meaning:
+      'bodies of all anonymous clients together that may be arriving at the same time, and as many of browsers that signed in before',
   },
   uploadRate: { value: 16 * KiB, unit: 'bytes', meaning: 'minimum rate of an upload, per second' },
   answerRate: {

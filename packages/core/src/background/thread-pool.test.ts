@@ -97,6 +97,24 @@ test('a job that its caller gives up fails with the reason, while it waits or wh
   await assert.rejects(pool.run({ kind: 'thread' }, { signal: underWay.signal }), { message: 'long enough' });
 });
 
+test('a job whose caller leaves is not begun, and one that a thread works on is ended by nothing but its limits', async () => {
+  const pool = open({ milliseconds: 8_000 });
+  const first = await pool.run({ kind: 'thread' });
+  const caller = new AbortController();
+  const reason = new Error('the caller left');
+  const underWay = pool.run({ kind: 'pause', milliseconds: 300 }, { caller: caller.signal });
+  const waiting = [1, 2, 3].map(() => pool.run({ kind: 'spin' }, { caller: caller.signal }));
+  const next = pool.run({ kind: 'thread' });
+  caller.abort(reason);
+  const outcomes = await Promise.allSettled(waiting);
+  assert.deepEqual(
+    outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason),
+    [reason, reason, reason],
+  );
+  assert.deepEqual(await Promise.all([underWay, next]), [first, first]);
+  await assert.rejects(pool.run({ kind: 'spin' }, { caller: caller.signal }), reason);
+});
+
 test('what is under way when the pool ends fails, and so does what is asked later', async () => {
   const pool = open();
   const running = [pool.run({ kind: 'spin' }), pool.run({ kind: 'thread' })];

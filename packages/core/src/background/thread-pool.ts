@@ -29,6 +29,8 @@ export interface JobOptions {
   readonly transfer?: readonly TransferListItem[];
   /** Gives the job up: fails it with the reason, and ends its thread if one works on it. */
   readonly signal?: AbortSignal;
+  /** Of whoever waits for the result: once they have left, the job fails with the reason, unless a thread works on it. */
+  readonly caller?: AbortSignal | undefined;
 }
 
 /** A job took more time or memory than it may. */
@@ -41,6 +43,8 @@ interface Waiting<Job, Result> {
   readonly transfer: readonly TransferListItem[];
   readonly done: (result: Result) => void;
   readonly failed: (error: Error) => void;
+  /** From here on the job ends with its thread, and not with its caller. */
+  readonly begun: () => void;
 }
 
 interface Thread<Job, Result> {
@@ -73,11 +77,15 @@ export class ThreadPool<Job, Result> {
   }
 
   /** @throws OverBudgetError, or an Error with what the job threw */
-  run(job: Job, { transfer = [], signal }: JobOptions = {}): Promise<Result> {
+  run(job: Job, { transfer = [], signal, caller }: JobOptions = {}): Promise<Result> {
     return new Promise<Result>((done, failed) => {
       if (this.#closed) throw new Error(STOPPED);
       signal?.throwIfAborted();
-      const waiting = { job, transfer, done, failed };
+      caller?.throwIfAborted();
+      const leave = (): void => this.#giveUp(waiting, caller?.reason);
+      const begun = (): void => caller?.removeEventListener('abort', leave);
+      const waiting = { job, transfer, done, failed, begun };
+      caller?.addEventListener('abort', leave, { once: true });
       signal?.addEventListener('abort', () => this.#giveUp(waiting, signal.reason), { once: true });
       this.#queue.push(waiting);
       this.#hand();
@@ -98,6 +106,7 @@ export class ThreadPool<Job, Result> {
     if (thread === undefined) return;
     clearTimeout(thread.timer);
     thread.batch = this.#queue.splice(0, batch);
+    for (const { begun } of thread.batch) begun();
     if (milliseconds !== null) {
       const late = new OverBudgetError(`it took longer than ${milliseconds / 1_000} s`);
       thread.timer = setTimeout(() => this.#end(thread, late), milliseconds).unref();

@@ -31,10 +31,10 @@ export interface PreparedWords {
   readonly remains: string;
 }
 
-/** Does such work, here or elsewhere. */
+/** Does such work, here or elsewhere. What `over` gives up before it began is not done, and fails with its reason. */
 export interface Prepare {
-  entries(job: EntriesJob): Promise<readonly PreparedEntry[]>;
-  words(job: WordsJob): Promise<PreparedWords>;
+  entries(job: EntriesJob, over?: AbortSignal): Promise<readonly PreparedEntry[]>;
+  words(job: WordsJob, over?: AbortSignal): Promise<PreparedWords>;
 }
 
 export function prepareEntries({ mark, entries }: EntriesJob): readonly PreparedEntry[] {

@@ -48,6 +48,21 @@ test('a small change begins no thread', async () => {
   assert.equal(pool.threads, 0);
 });
 
+test('nothing is prepared for a change that is over before a thread has it', async () => {
+  const pool = open();
+  const over = new AbortController();
+  // As many as make every thread busy, and some that wait.
+  const jobs = Array.from({ length: 40 }, () => pool.entries(jobOf(200), over.signal));
+  const words = Array.from({ length: 5_000 }, (_, index) => `word${index}`);
+  const last = pool.words({ kind: 'words', words }, over.signal);
+  over.abort(new Error('over'));
+  await assert.rejects(last, { message: 'over' });
+  const outcomes = await Promise.allSettled(jobs);
+  const prepared = outcomes.filter(({ status }) => status === 'fulfilled').length;
+  assert.equal(prepared, pool.threads, 'each thread ended the one that it had');
+  await assert.rejects(pool.entries(jobOf(200), over.signal), { message: 'over' });
+});
+
 test('entries that take too long to index are refused, with what to do', async () => {
   const refused = open({ milliseconds: 1 }).entries(jobOf(500));
   await assert.rejects(refused, (error) => {

@@ -38,22 +38,25 @@ export class PreparePool implements Prepare, Worker {
     return this.#pool.close();
   }
 
-  async entries(job: EntriesJob): Promise<readonly PreparedEntry[]> {
+  async entries(job: EntriesJob, over?: AbortSignal): Promise<readonly PreparedEntry[]> {
     const size = job.entries.reduce((sum, { entry }) => sum + entry.title.length + entry.text.length, 0);
     if (size <= SMALL) return prepareHere.entries(job);
-    return (await this.#run(job)) as readonly PreparedEntry[];
+    return (await this.#run(job, over)) as readonly PreparedEntry[];
   }
 
-  async words(job: WordsJob): Promise<PreparedWords> {
+  async words(job: WordsJob, over?: AbortSignal): Promise<PreparedWords> {
     const size = job.words.reduce((sum, word) => sum + word.length, 0);
     if (size <= SMALL / 8) return prepareHere.words(job);
-    return (await this.#run(job)) as PreparedWords;
+    return (await this.#run(job, over)) as PreparedWords;
   }
 
   /** @throws RefusalError `unavailable` for what takes too much */
-  async #run(job: EntriesJob | WordsJob): Promise<readonly PreparedEntry[] | PreparedWords> {
+  async #run(
+    job: EntriesJob | WordsJob,
+    caller: AbortSignal | undefined,
+  ): Promise<readonly PreparedEntry[] | PreparedWords> {
     try {
-      return await this.#pool.run(job);
+      return await this.#pool.run(job, { caller });
     } catch (error) {
       if (!(error instanceof OverBudgetError)) throw error;
       throw refuse('unavailable', `The entries could not be indexed: ${error.message}. Send fewer, or shorter ones.`);

@@ -1,8 +1,9 @@
 // Search over HTTP: apps write their index through the Gateway, the shell asks.
 import type { ServerResponse } from 'node:http';
-import { type DomainRoute, limits, refuse } from '@platform/contract';
+import { type DomainRoute, limits } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import type { CoreContext } from '../context.ts';
+import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import type { SearchEngine } from './engine.ts';
 import { InstalledNames } from './installed-names.ts';
@@ -48,7 +49,7 @@ export function searchRoutes(
     { raw }: { readonly raw: ServerResponse },
     work: (over: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const gone = whenGone(raw);
+    const gone = whenCallerLeaves(raw);
     const end = await writes.take(accountKey, gone);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(tooSlow()), limits.searchWriteSeconds.value * 1_000);
@@ -66,7 +67,7 @@ export function searchRoutes(
       body: await searches.run(
         caller.accountKey,
         () => search({ engine, names }, caller.accountKey, query),
-        whenGone(reply.raw),
+        whenCallerLeaves(reply.raw),
       ),
     }),
     'services.search.replace': async ({ caller, body, reply }) => {
@@ -86,11 +87,4 @@ export function searchRoutes(
       return { status: 204 };
     },
   };
-}
-
-/** Fires when nobody waits for the answer any more: a person has typed on. */
-function whenGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(refuse('concurrency_limited', 'The client left.')));
-  return gone.signal;
 }

@@ -147,11 +147,8 @@ class IndexWriter {
 
   async #take(entries: readonly Entry[]): Promise<void> {
     this.#over.throwIfAborted();
-    const prepared = await this.#prepare.entries({
-      kind: 'entries',
-      mark: this.#mark,
-      entries: entries.map((entry) => ({ entry, known: this.#known.get(entry.id) ?? null })),
-    });
+    const known = entries.map((entry) => ({ entry, known: this.#known.get(entry.id) ?? null }));
+    const prepared = await this.#prepare.entries({ kind: 'entries', mark: this.#mark, entries: known }, this.#over);
     const batch: IndexedEntry[] = [];
     for (const [place, { id, title, kind, url }] of entries.entries()) {
       const made = prepared[place];
@@ -187,7 +184,7 @@ class IndexWriter {
     const counts: number[] = [];
     for (const piece of piecesOf(words)) {
       this.#over.throwIfAborted();
-      pieces.push(await this.#prepare.words({ kind: 'words', words: piece.map(([word]) => word) }));
+      pieces.push(await this.#prepare.words({ kind: 'words', words: piece.map(([word]) => word) }, this.#over));
       for (const [, entries] of piece) counts.push(entries);
     }
     if (pieces.length === 0) return;

@@ -85,3 +85,11 @@ for (const [what, source] of [
     await assert.rejects(readXml(source, LIMITS), XmlError);
   });
 }
+
+test('a document that nobody waits for any more is not read to its end', async () => {
+  const reading = new AbortController();
+  const text = documents.elements ?? assert.fail();
+  const read = readXml(text, { ...LIMITS, elements: MOST }, reading.signal);
+  setImmediate(() => reading.abort(new Error('left')));
+  await assert.rejects(read, { message: 'left' });
+});

@@ -39,15 +39,19 @@ interface Open {
 /**
  * Reads a document in turns of the event loop, so that others wait for a few milliseconds at most.
  *
+ * @param signal ends it, with its reason
  * @throws XmlError
  */
-export async function readXml(source: string, limits: XmlLimits): Promise<XmlElement> {
+export async function readXml(source: string, limits: XmlLimits, signal?: AbortSignal): Promise<XmlElement> {
   if (source.length > limits.characters) throw new XmlError('The document is too long.');
   const reading = openDocument(limits);
   let read = 0;
   for (; source.length - read > TURN; read += TURN) {
     const part = source.slice(read, read + TURN);
-    await inTurn(() => reading.write(part));
+    await inTurn(() => {
+      signal?.throwIfAborted();
+      reading.write(part);
+    });
   }
   return reading.end(source.slice(read));
 }

@@ -54,6 +54,16 @@ test('a body that is a part of a larger buffer leaves the rest of that as it was
   assert.equal(larger.subarray(0, 6).toString(), 'before');
 });
 
+test('a body whose caller leaves while it waits is not parsed', async () => {
+  const left = new AbortController();
+  const [first, ...waiting] = Array.from({ length: 5 }, () => pool.parse(ROUTE, bodyOf(), left.signal));
+  const stranger = pool.parse(ROUTE, bodyOf());
+  left.abort(new Error('left'));
+  for (const parse of waiting) await assert.rejects(parse, { message: 'left' });
+  await assert.rejects(pool.items(ROUTE, 'no file', 'no file', left.signal), { message: 'left' });
+  for (const parse of [first, stranger]) assert.notEqual(await parse, undefined);
+});
+
 test('a body that takes too long to parse is refused, with what to do', async () => {
   const hasty = new BodyPool({ milliseconds: 1 });
   const refused = await outcomeOf(() => hasty.parse(ROUTE, bodyOf()));

@@ -26,13 +26,14 @@ export class BodyPool {
   /**
    * As `parseBody`; `bytes` may be empty afterwards.
    *
+   * @param caller once they have left, it is not begun, and fails with the reason
    * @throws RefusalError `unavailable` for a body that takes too much time or memory besides
    */
-  async parse(route: RouteId, bytes: Buffer): Promise<unknown> {
+  async parse(route: RouteId, bytes: Buffer, caller?: AbortSignal): Promise<unknown> {
     // Handed over where it is a buffer of its own; where it is a part of a larger one, all of that would be gone.
     const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
     const transfer = own.buffer instanceof ArrayBuffer ? [own.buffer] : [];
-    return this.#run({ kind: 'whole', route, bytes: own }, { transfer });
+    return this.#run({ kind: 'whole', route, bytes: own }, { transfer, caller });
   }
 
   /**
@@ -41,11 +42,11 @@ export class BodyPool {
    * @returns the keys of the items
    * @throws RefusalError as `parse`
    */
-  async items(route: RouteId, from: string, to: string): Promise<readonly string[]> {
-    return (await this.#run({ kind: 'items', route, from, to })) as readonly string[];
+  async items(route: RouteId, from: string, to: string, caller?: AbortSignal): Promise<readonly string[]> {
+    return (await this.#run({ kind: 'items', route, from, to }, { caller })) as readonly string[];
   }
 
-  async #run(job: BodyJob, options: JobOptions = {}): Promise<unknown> {
+  async #run(job: BodyJob, options: JobOptions): Promise<unknown> {
     try {
       const parsed = await this.#pool.run(job, options);
       if ('refusal' in parsed) throw new RefusalError(parsed.refusal);

@@ -22,6 +22,7 @@ interface LargeBody {
   readonly caller: string;
   readonly account: string;
   readonly limit: number;
+  readonly left: AbortSignal;
   readonly arriving: (read: () => Promise<void>) => Promise<void>;
 }
 
@@ -64,6 +65,7 @@ export class LargeBodies {
    *
    * @param caller whose places these are, and `account` whose they are together with its others
    * @param limit bytes of the body
+   * @param left fires when the caller leaves: it takes no place any more, and its body is not checked
    * @param arriving runs what takes the body in, as long as it arrives
    * @throws RefusalError `concurrency_limited`, `payload_too_large`, `unavailable` without room on the disk, or
    *   `invalid_request`
@@ -71,10 +73,10 @@ export class LargeBodies {
   async receive(
     request: IncomingMessage,
     route: RouteId,
-    { caller, account, limit, arriving }: LargeBody,
+    { caller, account, limit, left, arriving }: LargeBody,
   ): Promise<StreamedItems<unknown>> {
-    const endOfAccount = await this.#ofAccounts.take(account);
-    const end = await this.#turns.take(caller).catch((error: unknown) => {
+    const endOfAccount = await this.#ofAccounts.take(account, left);
+    const end = await this.#turns.take(caller, left).catch((error: unknown) => {
       endOfAccount();
       throw error;
     });
@@ -89,7 +91,7 @@ export class LargeBodies {
       const { folder } = scratch;
       const [body, items] = [path.join(folder, 'body.json'), path.join(folder, 'items')];
       await arriving(() => store(request, body, limit));
-      const keys = await this.#pool.items(route, body, items);
+      const keys = await this.#pool.items(route, body, items, left);
       await rm(body);
       return { keys, items: () => linesOf(items), close };
     } catch (error) {

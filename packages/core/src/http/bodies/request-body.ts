@@ -10,8 +10,9 @@ import {
 } from '@platform/contract';
 import { hasBody, requireUploadRate } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { whenCallerLeaves } from '../caller-left.ts';
 import { heldItems, type StreamedItems } from '../streamed-items.ts';
-import type { BodyPlaces } from './body-places.ts';
+import type { BodyPlaces, BodySender } from './body-places.ts';
 import { type BodyPool, LARGE_BODY } from './body-pool.ts';
 import type { LargeBodies } from './large-bodies.ts';
 import { type FindSecrets, parseBody } from './parse-body.ts';
@@ -38,8 +39,8 @@ export interface RequestBody {
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
-  /** Whose bodies are counted together: those of a known caller, or of a client's network. */
-  readonly from: { readonly known: boolean; readonly subject: string; readonly account: string };
+  /** Whose bodies are counted together: those of a known caller, of a browser, or of a client's network. */
+  readonly from: { readonly sender: BodySender; readonly account: string };
 }
 
 /** @throws RefusalError `concurrency_limited`, and what the readers refuse */
@@ -63,14 +64,14 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
     throw refuse('invalid_request', 'This route needs a JSON body.');
   }
   requireJson(request.raw);
-  const arriving = <Read>(read: () => Promise<Read>) =>
-    readers.places.read(request.raw, { kind: from.known ? 'known' : 'anonymous', name: from.subject }, read);
+  const arriving = <Read>(read: () => Promise<Read>) => readers.places.read(request.raw, from.sender, read);
   const { streams, limit } = body;
   if (streams !== undefined && !isSmall(request)) {
     const streamed = await readers.largeBodies.receive(request.raw, id, {
-      caller: from.subject,
+      caller: from.sender.name,
       account: from.account,
       limit,
+      left: whenCallerLeaves(reply.raw),
       arriving,
     });
     return { value: streamed, close: () => streamed.close() };
@@ -79,7 +80,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
   // What may hold key material is small, and stays in this thread.
   const value =
     bytes.length > LARGE_BODY && body.refusesSecrets !== true
-      ? await readers.bodies.parse(id, bytes)
+      ? await readers.bodies.parse(id, bytes, whenCallerLeaves(reply.raw))
       : parseBody(bytes, body, readers.findSecrets);
   return held(streams === undefined ? value : itemsOf(value, streams));
 }

@@ -116,7 +116,8 @@ async function answer(
   options.pacing.countFor(subject, request);
   nowOnBehalfOf(subject);
   if (spec.fillsDatabase === true) options.requireRoom?.();
-  const turn = takeTurn(request, { spec, subject, isKnown: known !== null }, options);
+  const browser = known === null ? options.browsers.subjectOf(request.raw) : null;
+  const turn = takeTurn(spec, { subject, browser }, options);
   if (turn !== undefined) await turn;
   else if (spec.rate === 'none' && first.kind === 'anonymous') await options.pacing.anonymous(request);
   const params = parse(spec.params, request.params, 'path');
@@ -128,7 +129,10 @@ async function answer(
     {
       request,
       reply,
-      from: { known: known !== null, subject, account: 'accountKey' in first ? first.accountKey : subject },
+      from: {
+        sender: known === null ? { kind: 'anonymous', name: subject, browser } : { kind: 'known', name: known },
+        account: 'accountKey' in first ? first.accountKey : subject,
+      },
     },
     id,
     options,
@@ -160,12 +164,11 @@ async function answer(
 
 /** What comes from a browser that has signed in before is refused once its own bucket and that of its network are empty. */
 function takeTurn(
-  { raw }: FastifyRequest,
-  { spec, subject, isKnown }: { readonly spec: RouteSpec; readonly subject: string; readonly isKnown: boolean },
-  { takeRate, browsers }: Options,
+  spec: RouteSpec,
+  { subject, browser }: { readonly subject: string; readonly browser: string | null },
+  { takeRate }: Options,
 ): Promise<void> | undefined {
-  const browser = spec.rate === 'authentication' && !isKnown ? browsers.subjectOf(raw) : null;
-  if (browser === null) return takeRate(spec.rate, subject);
+  if (browser === null || spec.rate !== 'authentication') return takeRate(spec.rate, subject);
   return takeRate(spec.rate, browser)?.catch((error: unknown) => {
     if (!(error instanceof RefusalError)) throw error;
     return takeRate(spec.rate, subject);

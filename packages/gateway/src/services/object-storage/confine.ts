@@ -29,13 +29,15 @@ const MOST_PARTS = 10_000;
 
 /**
  * @param bucket of the store
- * @throws S3Refusal
+ * @param signal fires when nobody waits for it any more
+ * @throws S3Refusal, or the reason of `signal`
  */
 export async function confine(
   operation: Operation,
   fields: Fields,
   body: Buffer | null,
   { bucket, keys }: { readonly bucket: string; readonly keys: KeySpace },
+  signal: AbortSignal,
 ): Promise<Confined> {
   const headers = passingFields(operation.name, fields);
   const stated = statedHash(fields);
@@ -45,8 +47,8 @@ export async function confine(
   const root = `/${encodeStrictly(bucket)}`;
   const path = operation.key === '' ? root : `${root}/${encodeKey(keys.keyInStore(operation.key))}`;
   const confined = { path, query: queryInStore(operation, keys), headers, body };
-  if (operation.name === 'DeleteObjects') return withDocument(confined, await deletions(body, keys));
-  if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, await parts(body));
+  if (operation.name === 'DeleteObjects') return withDocument(confined, await deletions(body, keys, signal));
+  if (operation.name === 'CompleteMultipartUpload') return withDocument(confined, await parts(body, signal));
   return confined;
 }
 
@@ -85,16 +87,21 @@ function withDocument(confined: Confined, document: XmlElement): Confined {
   };
 }
 
-async function documentOf(body: Buffer | null, name: string, elements: number): Promise<XmlElement> {
-  const document = await parsed(body, elements);
+async function documentOf(
+  body: Buffer | null,
+  name: string,
+  elements: number,
+  signal: AbortSignal,
+): Promise<XmlElement> {
+  const document = await parsed(body, elements, signal);
   if (document.name !== name) throw new S3Refusal('MalformedXML', `The body must be a document <${name}>.`);
   return document;
 }
 
-async function parsed(body: Buffer | null, elements: number): Promise<XmlElement> {
+async function parsed(body: Buffer | null, elements: number, signal: AbortSignal): Promise<XmlElement> {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body ?? new Uint8Array());
-    return await readXml(text, { characters: MOST_XML_CHARACTERS, elements });
+    return await readXml(text, { characters: MOST_XML_CHARACTERS, elements }, signal);
   } catch (error) {
     if (error instanceof XmlError || error instanceof TypeError)
       throw new S3Refusal('MalformedXML', error instanceof XmlError ? error.message : 'The body is not UTF-8.');
@@ -102,8 +109,8 @@ async function parsed(body: Buffer | null, elements: number): Promise<XmlElement
   }
 }
 
-async function deletions(body: Buffer | null, keys: KeySpace): Promise<XmlElement> {
-  const { children = [] } = await documentOf(body, 'Delete', MOST_DELETED * 3 + 2);
+async function deletions(body: Buffer | null, keys: KeySpace, signal: AbortSignal): Promise<XmlElement> {
+  const { children = [] } = await documentOf(body, 'Delete', MOST_DELETED * 3 + 2, signal);
   const objects = children.filter(({ name }) => name === 'Object');
   if (objects.length === 0 || objects.length > MOST_DELETED)
     throw new S3Refusal('MalformedXML', `Name 1 to ${MOST_DELETED} objects.`);
@@ -129,8 +136,8 @@ async function deletions(body: Buffer | null, keys: KeySpace): Promise<XmlElemen
 const PART_MEMBERS = /^(?:PartNumber|ETag|Checksum[A-Z0-9]{3,12})$/;
 
 /** It names no object; written anew, so that the store reads only what was read here. */
-async function parts(body: Buffer | null): Promise<XmlElement> {
-  const { children = [] } = await documentOf(body, 'CompleteMultipartUpload', MOST_PARTS * 4 + 1);
+async function parts(body: Buffer | null, signal: AbortSignal): Promise<XmlElement> {
+  const { children = [] } = await documentOf(body, 'CompleteMultipartUpload', MOST_PARTS * 4 + 1, signal);
   const wrong = children.find(
     ({ name, children: members = [] }) => name !== 'Part' || members.some((member) => !PART_MEMBERS.test(member.name)),
   );

@@ -93,7 +93,7 @@ export function objectStorageService(context: ServiceContext): GatewayService {
     }
     await withPlace(operation, async (room) => {
       const body = operation.body ? await bodyOf(incoming, room) : null;
-      const confined = await confine(operation, fields, body, store);
+      const confined = await confine(operation, fields, body, store, signal);
       signal.throwIfAborted();
       const request = { ...confined, method: req.method ?? '' };
       const answer = await sendToStore(store, request, { signal, milliseconds: STORE_MS });
@@ -251,7 +251,8 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
     return;
   }
   await passing.documents.run(res, passing.signal, async () => {
-    const document = await readXml(await storeText(answer, ANSWER_LIMITS.characters), ANSWER_LIMITS);
+    const text = await storeText(answer, ANSWER_LIMITS.characters);
+    const document = await readXml(text, ANSWER_LIMITS, passing.signal);
     // Putting a large object together begins with 200 and may end with an error.
     if (document.name === 'Error') sendErrorOf(document, { ...passing, status: 500 });
     else sendDocument(incoming, passingAnswer(headers), documentInApp(document, passing.store.keys, passing.origin));
@@ -260,7 +261,7 @@ async function pass(answer: Dispatcher.ResponseData, passing: Passing): Promise<
 
 async function passError(answer: Dispatcher.ResponseData, passing: Passing): Promise<void> {
   const text = await storeText(answer, LARGEST_ERROR);
-  const document = await readXml(text, { characters: LARGEST_ERROR, elements: 200 });
+  const document = await readXml(text, { characters: LARGEST_ERROR, elements: 200 }, passing.signal);
   sendErrorOf(document, { ...passing, status: answer.statusCode });
 }
 

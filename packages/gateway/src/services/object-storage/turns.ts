@@ -25,6 +25,7 @@ export function openTurns(most: number): Turns {
   }
 
   async function begin(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     if (running < most) {
       running += 1;
     } else {

@@ -71,6 +71,23 @@ test('a folder is whole whatever its app made of it, and one that is gone is mis
   });
 });
 
+test('folders deeper than paths reach are no damage', async () => {
+  await openVolumes(directory, 'only root can').attach(request('inst-one'));
+  const root = join(directory, 'inst-one');
+  const deeper = `
+    const { mkdirSync } = require('node:fs');
+    for (let depth = 0; depth < 25; depth += 1) {
+      mkdirSync('d'.repeat(200));
+      process.chdir('d'.repeat(200));
+    }`;
+  execFileSync(process.execPath, ['-e', deeper], { cwd: root });
+  try {
+    assert.deepEqual(await states(), { 'inst-one': ['folder', 'whole', undefined] });
+  } finally {
+    execFileSync('rm', ['-rf', root]);
+  }
+});
+
 test('whole images, one in use, one that is gone', images, async () => {
   for (const name of ['inst-gone', 'inst-used', 'inst-whole']) await volume(name);
   rmSync(imageOf('inst-gone'));

@@ -180,14 +180,15 @@ function firstComplaint(output: string): string {
   return (told ?? 'e2fsck finds errors in it').slice(0, 160);
 }
 
-/** Files that the app itself has closed to others say nothing about the disk. */
-const NO_FAULT = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO']);
+/** Files that the app itself has closed to others, or put deeper than paths reach, say nothing about the disk. */
+const NO_FAULT = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'ENAMETOOLONG']);
 
 async function folderState(root: string): Promise<State> {
   const folders = [root];
   try {
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      folders.push(...((await readFolder(folder).catch(ignoreClosed)) ?? []));
+      // One by one: there may be more than a call takes arguments.
+      for (const next of (await readFolder(folder).catch(ignoreClosed)) ?? []) folders.push(next);
     }
   } catch (error) {
     return { state: 'damaged', found: `a file or folder in it cannot be read (${errorCode(error)})` };

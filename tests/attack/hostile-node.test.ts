@@ -224,6 +224,30 @@ test('the machine of core takes its origin back from a node that has it', async 
   assert.equal(problemCode(refused), 'workload_unavailable', 'it has no origin, and gets nobody else’s');
 });
 
+test('few of its requests for assignments wait at a time, since each reads all after every change of anybody’s', async () => {
+  const other = await joinTestNode(platform, 'patient');
+  const revisionOf = async (node: JoinedNode) => {
+    const { revision } = (await node.call('/v1/node/assignments')).json as { revision: string };
+    return `/v1/node/assignments?after=${revision}`;
+  };
+  const [path, others] = [await revisionOf(hostile), await revisionOf(other)];
+  const POLLS = 64;
+  const polls = Array.from({ length: POLLS }, () => hostile.call(path));
+  // The first that are answered are those that are refused.
+  const first = await Promise.race(polls);
+  assert.deepEqual([first.status, problemCode(first)], [429, 'concurrency_limited']);
+  const waits = other.call(others);
+  await account.fetch('/v1/apps/far/stop', { body: {} });
+  await publish(account, 'further', { workload: nodeWorkload });
+  await install(account, 'further');
+  const answers = await Promise.all(polls);
+  const refused = answers.filter(({ status }) => status === 429).length;
+  assert.ok(refused >= POLLS / 2 && refused < POLLS, `${refused} of ${POLLS} were refused`);
+  await account.fetch('/v1/apps/further', { method: 'DELETE' });
+  await account.fetch('/v1/apps/far/start', { body: {} });
+  assert.equal((await waits).status, 200, 'another node has its own');
+});
+
 test('the address at which core takes nodes is no address of a node', async () => {
   const link = { host: '127.0.0.1', port: await freePort() };
   const replica = await platform.replica({ linkListen: link });

@@ -20,34 +20,40 @@ export class FrameBoundary {
     return this.#payload === 0 && this.#begun === null;
   }
 
+  /** Without an object for each frame, as there may be one in two bytes. */
   passed(piece: Buffer): void {
-    let bytes = this.#begun === null ? piece : Buffer.concat([this.#begun, piece]);
+    const bytes = this.#begun === null ? piece : Buffer.concat([this.#begun, piece]);
     this.#begun = null;
-    while (bytes.length > 0) {
-      const taken = Math.min(this.#payload, bytes.length);
+    let at = 0;
+    while (at < bytes.length) {
+      const taken = Math.min(this.#payload, bytes.length - at);
       this.#payload -= taken;
-      bytes = bytes.subarray(taken);
-      if (bytes.length === 0) return;
-      const header = headerOf(bytes);
-      if (header === null) {
+      at += taken;
+      if (at === bytes.length) return;
+      const header = headerLength(bytes, at);
+      if (header === null || at + header > bytes.length) {
         // A copy: the piece may be long.
-        this.#begun = Buffer.from(bytes);
+        this.#begun = Buffer.from(bytes.subarray(at));
         return;
       }
-      this.#payload = header.payload;
-      bytes = bytes.subarray(header.length);
+      this.#payload = payloadOf(bytes, at);
+      at += header;
     }
   }
 }
 
-/** Of the frame that begins here, in bytes; `null` while some of its header is missing. */
-function headerOf(bytes: Buffer): { readonly length: number; readonly payload: number } | null {
-  const second = bytes[1];
+/** Of the frame that begins there, in bytes; `null` as long as that is not known. */
+function headerLength(bytes: Buffer, at: number): number | null {
+  const second = bytes[at + 1];
   if (second === undefined) return null;
   const short = second & ~MASK;
   const extended = short === LONG_LENGTH ? 8 : short === SHORT_LENGTH ? 2 : 0;
-  const length = 2 + extended + ((second & MASK) === 0 ? 0 : 4);
-  if (bytes.length < length) return null;
-  if (extended === 0) return { length, payload: short };
-  return { length, payload: extended === 2 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2)) };
+  return 2 + extended + ((second & MASK) === 0 ? 0 : 4);
+}
+
+/** Of a frame whose header is there. */
+function payloadOf(bytes: Buffer, at: number): number {
+  const short = (bytes[at + 1] ?? 0) & ~MASK;
+  if (short === SHORT_LENGTH) return bytes.readUInt16BE(at + 2);
+  return short === LONG_LENGTH ? Number(bytes.readBigUInt64BE(at + 2)) : short;
 }

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { GiB, type MemberKind, plainLine, sizeText } from '@platform/contract';
+import { GiB, type MemberKind, plainLine, plainText, sizeText } from '@platform/contract';
 import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
@@ -130,8 +130,9 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
 
 function report({ check, verdict, found, cure }: Finding): void {
   const [mark, colour] = MARKS[verdict];
-  say(`${paint(colour, mark)} ${check.padEnd(12)} ${found}`);
-  if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${cure}`);
+  // Names of files and answers of others are foreign text.
+  say(`${paint(colour, mark)} ${check.padEnd(12)} ${plainText(found)}`);
+  if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${plainText(cure)}`);
 }
 
 /** What is on the way of public requests is looked at there. */

@@ -54,7 +54,11 @@ export async function keepOfStart(
   const now = clock();
   const overlap = limits.appCapabilityOverlapSeconds.value * 1_000;
   await shortenOfBackend(trx, installationId, new Date(now.getTime() + overlap));
-  await insertForBackend(trx, { installationId, tokenHash, now, proven: time.proven(), expiresAt: lastExpiry(now) });
+  const stored = { installationId, tokenHash, now, proven: time.proven(), expiresAt: lastExpiry(now) };
+  const made = await insertForBackend(trx, stored);
+  // A node, or a backend that ends as soon as it has started, may start as often as it likes.
+  if (made !== undefined && made.live > limits.dataPlaneCapabilities.value)
+    await endOldestIn(trx, installationId, null);
 }
 
 /**
@@ -96,10 +100,12 @@ async function endOldest(
   installationId: InstallationId,
   sessionId: string | null,
 ): Promise<void> {
-  await database.transaction().execute(async (trx) => {
-    const nodes = await deleteOldest(trx, installationId, { sessionId, kept: KEPT });
-    if (nodes.some((id) => id !== null)) await assignmentsChanged(trx, null);
-  });
+  await database.transaction().execute((trx) => endOldestIn(trx, installationId, sessionId));
+}
+
+async function endOldestIn(trx: Executor, installationId: InstallationId, sessionId: string | null): Promise<void> {
+  const nodes = await deleteOldest(trx, installationId, { sessionId, kept: KEPT });
+  if (nodes.some((id) => id !== null)) await assignmentsChanged(trx, null);
 }
 
 /** Whether a client of the backend's own protocol presented a valid one. */

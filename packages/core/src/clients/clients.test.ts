@@ -269,6 +269,23 @@ test('the capability of a start ends ten minutes after the next start', async ()
   assert.deepEqual([await isValid(first), await isValid(second)], [false, true]);
 });
 
+test('a backend has a bounded number, however often it is started', async () => {
+  const id = await idOf();
+  const { capability: other } = await start(await idOf(account, 'other'));
+  const starts = Array.from({ length: 2 * limits.dataPlaneCapabilities.value }, () => start(id));
+  const made = await Promise.all(starts);
+  const last = await start(id);
+  const { rowCount } = await platform.core.context.pool.query(
+    'SELECT FROM data_plane_capabilities WHERE installation_id = $1',
+    [id],
+  );
+  assert.ok((rowCount ?? 0) <= limits.dataPlaneCapabilities.value, `${rowCount} after ${made.length} starts`);
+  assert.deepEqual(
+    [await isValid(last.capability), (await validAt(await idOf(account, 'other'), [other])).length],
+    [true, 1],
+  );
+});
+
 test('a backend gets another one without a restart, also after the owner has disconnected all', async () => {
   const id = await idOf();
   const { capability, credential } = await start(id);

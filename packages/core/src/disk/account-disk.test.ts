@@ -197,6 +197,10 @@ describe('packages', () => {
 });
 
 describe('images', () => {
+  const imageWorkload = { runtime: 'oci', image: 'registry.example/app@sha256:0' };
+  before(async () => {
+    await platform.core.context.pool.query("UPDATE nodes SET runtimes = '{node,oci}'");
+  });
   const { local, foreign } = {
     local: (path: string, body: unknown) => bearer(platform, platform.core.localNode.nodeCredential, path, body),
     foreign: async (path: string, body: unknown) =>
@@ -205,11 +209,11 @@ describe('images', () => {
   const pathOf = async (appId: string) =>
     `/v1/node/installations/${(await installationRow(platform, account, appId)).id}/image`;
 
-  async function anImage(): Promise<string> {
+  async function anImage(workload: object = imageWorkload): Promise<string> {
     count += 1;
     const appId = `image-${count}`;
-    await publish(publisher, appId, { workload: nodeWorkload });
-    await publish(publisher, appId, { version: '2.0.0', workload: nodeWorkload });
+    await publish(publisher, appId, { workload });
+    await publish(publisher, appId, { version: '2.0.0', workload });
     assert.equal((await account.fetch('/v1/apps', { body: { appId, version: '1.0.0' } })).status, 201);
     return appId;
   }
@@ -249,6 +253,12 @@ describe('images', () => {
     const path = await pathOf(await anImage());
     assertRefused(await foreign(path, { bytes: MiB }), 404, 'not_found');
     assertRefused(await local(path, { bytes: -1 }), 400, 'invalid_request');
+    assert.equal((await disk()).usedBytes, 0);
+  });
+
+  test('are none of a backend without one, whatever its node says', async () => {
+    const path = await pathOf(await anImage(nodeWorkload));
+    assertRefused(await local(path, { bytes: 2_000 * MiB }), 404, 'not_found');
     assert.equal((await disk()).usedBytes, 0);
   });
 });

@@ -5,8 +5,8 @@ import { requireAccountDisk } from './account-disk.ts';
 import { selectPlacedImage, writeImage } from './queries.ts';
 
 /**
- * @throws RefusalError `not_found` for an installation that is not placed on this node, `disk_quota` when its account may
- *   not take so much
+ * @throws RefusalError `not_found` for an installation that is not placed on this node or has no image, `disk_quota` when
+ *   its account may not take so much
  */
 export async function claimImage(
   { database, config }: Pick<CoreContext, 'database' | 'config'>,

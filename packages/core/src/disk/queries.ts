@@ -134,24 +134,26 @@ export async function selectImages(db: Executor, accountKey: string | null): Pro
 /** An installation whose image a node may count. */
 export interface PlacedImage {
   readonly accountKey: string;
-  /** Of the app, its id when no version is left. */
+  /** Of the app. */
   readonly name: string;
   /** What is counted of the same version already. */
   readonly bytes: number;
 }
 
-/** `undefined` for an installation that is not placed on this node. Locks its row. */
+/** `undefined` for an installation that is not placed on this node, or whose version has no image. Locks its row. */
 export async function selectPlacedImage(
   trx: Executor,
   { installationId, nodeId }: { readonly installationId: InstallationId; readonly nodeId: string },
 ): Promise<PlacedImage | undefined> {
   const { rows } = await sql<PlacedImage>`
-    SELECT i.account_key AS "accountKey", coalesce(v.manifest ->> 'name', i.app_id) AS name,
+    SELECT i.account_key AS "accountKey", v.manifest ->> 'name' AS name,
            coalesce((SELECT m.bytes FROM installation_images m
                       WHERE m.installation_id = i.id AND m.version = i.version), 0)::float8 AS bytes
       FROM installed_apps i
-      LEFT JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
-     WHERE i.id = ${installationId} AND i.node_id = ${nodeId}`.execute(trx);
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.id = ${installationId} AND i.node_id = ${nodeId} AND v.manifest #>> '{workload,runtime}' = 'oci'`.execute(
+    trx,
+  );
   return rows[0];
 }
 

@@ -43,7 +43,9 @@ export class FedEngine implements SearchEngine {
   /** @returns `null` when PostgreSQL must answer */
   async #elsewhere(scope: SearchScope, query: SearchQuery, page: SearchPage): Promise<FoundItem[] | null> {
     const { database, pool, clock, log } = this.#context;
-    if (clock().getTime() < this.#pausedUntil) return null;
+    const left = this.#pausedUntil - clock().getTime();
+    // A longer pause began under a clock that was set back since.
+    if (left > 0 && left <= PAUSE_MILLISECONDS) return null;
     const { index } = this.#options;
     const ready = await readyIndex(database, scope.accountKey);
     if (ready?.address !== index.address) return null;

@@ -12,7 +12,7 @@ export function createAnswerRemarks(writer: LogWriter, now: Clock['now']): (even
   return (event) => {
     if (!('upstream' in event) || event.upstream !== 'workload') return;
     const time = now().getTime();
-    if (time < next) {
+    if (time < next && next - time <= PAUSE_MILLISECONDS) {
       suppressed += 1;
       return;
     }

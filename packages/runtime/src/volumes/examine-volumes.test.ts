@@ -2,7 +2,7 @@
 // not, and one that is in use is left alone.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { makePlace, type Place } from '../../test-support/place.ts';
@@ -45,9 +45,9 @@ async function volume(installationId: string): Promise<void> {
   await attached.release();
 }
 
-function overwrite(file: string, at: number, bytes: number): void {
+function overwrite(file: string, at: number, bytes: number, value = 0xa5): void {
   const descriptor = openSync(file, 'r+');
-  writeSync(descriptor, Buffer.alloc(bytes, 0xa5), 0, bytes, at);
+  writeSync(descriptor, Buffer.alloc(bytes, value), 0, bytes, at);
   closeSync(descriptor);
 }
 
@@ -69,6 +69,23 @@ test('a folder is whole whatever its app made of it, and one that is gone is mis
     'inst-one': ['folder', 'whole', undefined],
     'inst-two': ['folder', 'missing', undefined],
   });
+});
+
+test('folders deeper than paths reach are no damage', async () => {
+  await openVolumes(directory, 'only root can').attach(request('inst-one'));
+  const root = join(directory, 'inst-one');
+  const deeper = `
+    const { mkdirSync } = require('node:fs');
+    for (let depth = 0; depth < 25; depth += 1) {
+      mkdirSync('d'.repeat(200));
+      process.chdir('d'.repeat(200));
+    }`;
+  execFileSync(process.execPath, ['-e', deeper], { cwd: root });
+  try {
+    assert.deepEqual(await states(), { 'inst-one': ['folder', 'whole', undefined] });
+  } finally {
+    execFileSync('rm', ['-rf', root]);
+  }
 });
 
 test('whole images, one in use, one that is gone', images, async () => {
@@ -114,6 +131,25 @@ test('damaged file systems are named with what is wrong', images, async () => {
     assert.ok((found[name]?.[2] ?? '').length > 10, JSON.stringify(found));
   }
   assert.deepEqual(found['inst-none'], ['image', 'damaged', 'it holds no ext4 file system']);
+});
+
+test('one with more errors than there is room to tell is damaged, not unchecked', images, async () => {
+  const tree = join(place.folder, 'tree');
+  mkdirSync(tree);
+  for (let file = 0; file < 2_500; file += 1) writeFileSync(join(tree, `${'x'.repeat(200)}${file}`), '');
+  const image = imageOf('inst-many');
+  const block = 4_096;
+  const options = ['-q', '-F', '-t', 'ext4', '-O', '^metadata_csum', '-b', `${block}`, '-N', '16384', '-d', tree];
+  execFileSync('mke2fs', [...options, image, '64M']);
+  // The files are gone, and their names are not. The first inodes are those of the file system itself.
+  const layout = execFileSync('dumpe2fs', [image], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  for (const [index, [, first, last]] of [...layout.matchAll(/Inode table at (\d+)-(\d+)/g)].entries()) {
+    const from = Number(first) + (index === 0 ? 1 : 0);
+    overwrite(image, from * block, (Number(last) + 1 - from) * block, 0);
+  }
+  const [kind, state, found = ''] = (await states())['inst-many'] ?? [];
+  assert.deepEqual([kind, state], ['image', 'damaged'], found);
+  assert.match(found, /^Entry '\d*x+/);
 });
 
 test('one that was not unmounted waits for its next start', images, async () => {

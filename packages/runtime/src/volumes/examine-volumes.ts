@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { constants, existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { plainLine } from '@platform/contract';
 import { errorCode } from '../error-code.ts';
 import { findProgram, systemPath } from '../find-program.ts';
 import { mountsBelow } from './mounts.ts';
@@ -17,6 +18,10 @@ export interface VolumeState {
 }
 
 const CHECK_MILLISECONDS = 30 * 60_000;
+/** Of its words: the first complaint is told. */
+const MOST_WORDS = 64 * 1024;
+/** What e2fsck ends with when a file system has errors. */
+const ERRORS_LEFT = 4;
 
 /**
  * @param path the folder of the volumes
@@ -157,28 +162,33 @@ async function checked(image: string): Promise<State> {
 function check(program: string, image: string): Promise<{ readonly code: number | null; readonly output: string }> {
   const { uid, gid } = statSync(image);
   const owner = process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {};
-  const options = { env: { PATH: systemPath, LC_ALL: 'C' }, timeout: CHECK_MILLISECONDS, ...owner };
+  const env = { PATH: systemPath, LC_ALL: 'C' };
+  const options = { env, timeout: CHECK_MILLISECONDS, maxBuffer: MOST_WORDS, ...owner };
   return new Promise((resolve) => {
-    const child = execFile(program, ['-n', '-f', image], options, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode, output: `${stdout}\n${stderr}` }),
-    );
+    const child = execFile(program, ['-n', '-f', image], options, (error, stdout, stderr) => {
+      // It found so much that its words were cut off.
+      const code = error?.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' ? ERRORS_LEFT : child.exitCode;
+      resolve({ code, output: `${stdout}\n${stderr}` });
+    });
   });
 }
 
+/** The label of the file system and names in it are the guest's words. */
 function firstComplaint(output: string): string {
-  const lines = output.split('\n').map((line) => line.trim());
+  const lines = output.split('\n').map((line) => plainLine(line));
   const told = lines.find((line) => line !== '' && !/^(?:Pass \d|e2fsck |\/)/.test(line));
   return (told ?? 'e2fsck finds errors in it').slice(0, 160);
 }
 
-/** Files that the app itself has closed to others say nothing about the disk. */
-const NO_FAULT = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO']);
+/** Files that the app itself has closed to others, or put deeper than paths reach, say nothing about the disk. */
+const NO_FAULT = new Set(['EACCES', 'EPERM', 'ENOENT', 'ELOOP', 'ENXIO', 'ENAMETOOLONG']);
 
 async function folderState(root: string): Promise<State> {
   const folders = [root];
   try {
     for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-      folders.push(...((await readFolder(folder).catch(ignoreClosed)) ?? []));
+      // One by one: there may be more than a call takes arguments.
+      for (const next of (await readFolder(folder).catch(ignoreClosed)) ?? []) folders.push(next);
     }
   } catch (error) {
     return { state: 'damaged', found: `a file or folder in it cannot be read (${errorCode(error)})` };

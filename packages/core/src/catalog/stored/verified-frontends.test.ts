@@ -114,6 +114,18 @@ test('altered files beside a damaged package are not served, with the reason, un
   await assertWhole();
 });
 
+test('a clock that was ahead, and is set back, keeps no frontend stopped', async () => {
+  const whole = await readFile(file);
+  await appendFile(path.join(folder, 'main.js'), ' ');
+  await writeFile(file, whole.subarray(0, -1));
+  const YEAR = 365 * 86_400_000;
+  later += YEAR;
+  assert.equal((await get('/main.js')).status, 503);
+  await writeFile(file, whole);
+  later -= YEAR;
+  await assertWhole();
+});
+
 test('beside a damaged package the Store still offers the version that replaces it', async () => {
   await appendFile(path.join(folder, 'main.js'), ' ');
   await rm(file);

@@ -43,12 +43,18 @@ export class VerifiedFrontends {
    */
   async folder(hash: string): Promise<string> {
     if (!this.#verified.has(hash)) {
-      if ((this.#stopped.get(hash)?.until ?? 0) > this.#context.clock().getTime()) throw damaged();
+      if (this.#isStopped(hash)) throw damaged();
       const verifying = this.#underWay.get(hash) ?? this.#verify(hash).finally(() => this.#underWay.delete(hash));
       this.#underWay.set(hash, verifying);
       await verifying;
     }
     return frontendFolder(this.#context, hash);
+  }
+
+  /** Not any longer than that, also where the clock was set back. */
+  #isStopped(hash: string): boolean {
+    const left = (this.#stopped.get(hash)?.until ?? 0) - this.#context.clock().getTime();
+    return left > 0 && left <= STOPPED_MILLISECONDS;
   }
 
   async #verify(hash: string): Promise<void> {

@@ -154,3 +154,12 @@ test('a signal about one account costs no look at the callers of others', async 
   assert.equal(looks, 0);
   assert.deepEqual(await known(cache, ['own', '7']), ['7']);
 });
+
+test('what was kept under a clock that was ahead is looked up anew once it is set back', async () => {
+  let time = now.getTime() + 86_400_000;
+  const cache = new IdentityCache(new TestSignals() as unknown as Signals, () => new Date(time), schemes);
+  await keep(cache, { session: all.session });
+  assert.deepEqual(await known(cache, ['session']), ['session']);
+  time = now.getTime();
+  assert.deepEqual(await known(cache, ['session']), []);
+});

@@ -48,7 +48,8 @@ export class IdentityCache {
     const now = this.#clock().getTime();
     if (this.#signals.connected) {
       const known = this.#callers.get(key);
-      if (known !== undefined && now < known.until) return known.caller;
+      // Where the clock was set back it is looked up anew.
+      if (known !== undefined && now < known.until && known.until - now <= FRESH_MILLISECONDS) return known.caller;
     }
     const generation = this.#generation;
     const found = await look();

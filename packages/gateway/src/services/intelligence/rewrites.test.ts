@@ -30,6 +30,23 @@ test('whatever ends its lines and wherever it is cut, only the event with the us
   );
 });
 
+test('a stream of empty lines costs about what text costs', () => {
+  const rewrite = withoutUsageEvent(openai);
+  const milliseconds = (bytes: Buffer): number => {
+    const took = Array.from({ length: 30 }, () => {
+      const begin = performance.now();
+      assert.deepEqual(rewrite.chunk(bytes), bytes);
+      return performance.now() - begin;
+    });
+    return Math.min(...took);
+  };
+  const text = milliseconds(Buffer.from(`data: ${answer}\n\n`.repeat(1_000)));
+  for (const line of ['\n', '\r', '\r\n', ':\n\n', 'data:\n\n']) {
+    const took = milliseconds(Buffer.from(line.repeat(Math.ceil((1_000 * answer.length) / line.length))));
+    assert.ok(took < 12 * text + 1, `${JSON.stringify(line)}: ${took} ms, text ${text} ms`);
+  }
+});
+
 test('of an event that carries more, all but the usage passes', () => {
   const event = { id: 'c', choices: [], usage, citations: ['https://example.org/a'] };
   const got = through(withoutUsage(), Buffer.from(`event: x\ndata: ${JSON.stringify(event)}\n\n`));

@@ -7,6 +7,7 @@ import { listOf, member } from './dialect.ts';
 
 /** Of one event; what is longer passes. */
 const LONGEST_EVENT = 64 * 1024;
+const USAGE = '"usage"';
 /** Of a list of models. */
 const LONGEST_LIST = 8 * 1024 * 1024;
 const LF = 0x0a;
@@ -32,6 +33,24 @@ export function withoutUsage(): Rewrite {
   /** An event ended with the last byte, whose end may have another. */
   let hasJustEnded = false;
   let isWithheld = false;
+  /** Bytes of the present chunk that pass as they are, after those in `out`: events of a byte or two are no objects of their own. */
+  let run = { from: 0, to: 0 };
+
+  function pass(bytes: Buffer, from: number, to: number): void {
+    if (run.to !== from) endRun(bytes);
+    run = { from: run.to === from ? run.from : from, to };
+  }
+
+  function endRun(bytes: Buffer): void {
+    if (run.to > run.from) out.push(bytes.subarray(run.from, run.to));
+    run = { from: 0, to: 0 };
+  }
+
+  /** Whether the event that lies whole in these bytes has nothing to withhold. */
+  function isPlain(bytes: Buffer, from: number, to: number): boolean {
+    if (held.length > 0 || isPassing || to - from > LONGEST_EVENT) return false;
+    return to - from < USAGE.length || !bytes.subarray(from, to).includes(USAGE);
+  }
 
   function add(part: Buffer): void {
     if (!isPassing && held.length + part.length <= LONGEST_EVENT) return void held.add(part);
@@ -62,7 +81,7 @@ export function withoutUsage(): Rewrite {
         const byte = bytes[at];
         if (byte === LF && isAfterReturn) {
           if (hasJustEnded) {
-            if (!isWithheld) out.push(bytes.subarray(at, at + 1));
+            if (!isWithheld) pass(bytes, at, at + 1);
             start = at + 1;
           }
           hasJustEnded = false;
@@ -70,13 +89,20 @@ export function withoutUsage(): Rewrite {
           hasJustEnded = isLineEmpty && (byte === LF || byte === CR);
           isLineEmpty = byte === LF || byte === CR;
           if (hasJustEnded) {
-            add(bytes.subarray(start, at + 1));
+            if (isPlain(bytes, start, at + 1)) {
+              pass(bytes, start, at + 1);
+              isWithheld = false;
+            } else {
+              endRun(bytes);
+              add(bytes.subarray(start, at + 1));
+              finish();
+            }
             start = at + 1;
-            finish();
           }
         }
         isAfterReturn = byte === CR;
       }
+      endRun(bytes);
       if (start < bytes.length) add(bytes.subarray(start));
       return taken();
     },
@@ -89,7 +115,7 @@ export function withoutUsage(): Rewrite {
 
 /** What of an event passes; `null` for nothing. */
 function passingPart(event: Buffer): Buffer | null {
-  if (!event.includes('"usage"')) return event;
+  if (!event.includes(USAGE)) return event;
   const lines = event
     .toString('utf8')
     .replace(/^\ufeff/, '')

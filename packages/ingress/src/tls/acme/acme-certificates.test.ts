@@ -148,6 +148,28 @@ test('after each failure an order waits twice as long, across restarts too, and 
   assert.deepEqual(certificates.problems(), []);
 });
 
+test('a pause that began under a clock that was a year ahead is over once the clock is right, also after a restart', async (t) => {
+  const world = await newWorld(t);
+  const YEAR = 365 * DAY;
+  for (const failure of [refusing(), new AcmeError('too much', { kind: 'rateLimited', retryAfter: 7_200 })]) {
+    later(world, YEAR);
+    world.authority.failure = failure;
+    const certificates = await world.open();
+    assert.equal(await certificates.obtain('a.example.org'), null);
+    assert.equal(await certificates.obtain('a.example.org'), null, 'it pauses');
+    later(world, -YEAR);
+    world.authority.failure = refusing();
+    for (const each of [certificates, await world.open()]) {
+      const { length } = world.authority.orders;
+      assert.equal(await each.obtain('a.example.org'), null);
+      assert.equal(world.authority.orders.length, length + 1, 'it tries');
+      const [problem] = each.problems();
+      assert.ok((problem?.retryAt?.getTime() ?? 0) <= world.now.getTime() + DAY, 'and says when it tries again');
+      later(world, DAY);
+    }
+  }
+});
+
 test('a failure that the authority does not count is tried again every hour at the latest', async (t) => {
   const world = await newWorld(t);
   const certificates = await world.open();

@@ -184,8 +184,8 @@ class Ordered implements AcmeCertificates {
     const running = this.#orders.get(name);
     if (running !== undefined) return running;
     const time = this.#options.now().getTime();
-    if (time < this.#pausedUntil || time < (this.#failed.get(name)?.retryAt ?? 0)) return null;
-    this.#begun = this.#begun.filter((begun) => begun > time - HOUR);
+    if (isAhead(this.#pausedUntil, time) || isAhead(this.#failed.get(name)?.retryAt ?? 0, time)) return null;
+    this.#begun = this.#begun.filter((begun) => begun > time - HOUR && begun <= time);
     if (this.#begun.length >= MOST_AN_HOUR) {
       const what = `${MOST_AN_HOUR} orders began within an hour, which is the most that this Ingress begins`;
       const retryAt = new Date((this.#begun[0] ?? time) + HOUR);
@@ -254,7 +254,8 @@ class Ordered implements AcmeCertificates {
     const said = error instanceof AcmeError && error.retryAfter !== null ? error.retryAfter * 1_000 : 0;
     if (error instanceof AcmeError && error.isRateLimit)
       this.#pausedUntil = time + Math.min(LONGEST_PAUSE, said === 0 ? RATE_PAUSE : said);
-    const retryAt = Math.max(time + Math.max(pause, Math.min(said, LONGEST_PAUSE)), this.#pausedUntil);
+    const own = time + Math.max(pause, Math.min(said, LONGEST_PAUSE));
+    const retryAt = isAhead(this.#pausedUntil, time) ? Math.max(own, this.#pausedUntil) : own;
     const failed = { failures, retryAt, ...reason };
     this.#failed.set(name, failed);
     this.#tell(name, failed);
@@ -291,9 +292,10 @@ class Ordered implements AcmeCertificates {
   /** Those of apps that are gone, and of names that were held back here: they are ordered when they are asked for. */
   #forgetFailures(time: number): void {
     for (const [name, { retryAt }] of this.#failed)
-      if (time >= retryAt && !this.#isWanted(name) && !this.#certificates.has(name)) this.#forgive(name);
+      if (!isAhead(retryAt, time) && !this.#isWanted(name) && !this.#certificates.has(name)) this.#forgive(name);
     for (const { name, kind, retryAt } of this.#reported.all())
-      if (kind === 'rate_limit' && !this.#failed.has(name) && time >= (retryAt?.getTime() ?? 0)) this.#forgive(name);
+      if (kind === 'rate_limit' && !this.#failed.has(name) && !isAhead(retryAt?.getTime() ?? 0, time))
+        this.#forgive(name);
   }
 
   async #forget(name: CertificateName): Promise<void> {
@@ -302,6 +304,11 @@ class Ordered implements AcmeCertificates {
     this.#forgive(name);
     await this.#stored(() => this.#options.store.removeCertificate(name));
   }
+}
+
+/** Whether a pause goes on. One that is longer than any began under a clock that was wrong, as orders then fail, and is over. */
+function isAhead(until: number, time: number): boolean {
+  return time < until && until <= time + LONGEST_PAUSE;
 }
 
 /** @returns what comes of a promise; `null` after `milliseconds`, without an end to it */

@@ -152,6 +152,28 @@ describe('a layer that takes more than it says is refused:', () => {
   });
 });
 
+describe('an archive that takes long to read for its size is refused:', () => {
+  const MEMBERS = 20;
+  const compressed = (head: Buffer, block: Buffer): Promise<string> => {
+    files += 1;
+    const file = join(folder, `image-${files}.tar`);
+    const members = Array<Buffer>(MEMBERS).fill(gzipSync(block));
+    writeFileSync(file, Buffer.concat([gzipSync(head), ...members]));
+    return Promise.resolve(file);
+  };
+
+  test('folders by the hundred thousand', async () => {
+    const folders = Array<Buffer>(20_000).fill(rawEntry({ name: 'folder/', type: 'directory', size: 0 }));
+    await refuses(compressed(Buffer.alloc(0), Buffer.concat(folders)), /contains too many files/);
+  });
+
+  test('empty blocks, also behind a folder that says it has them', async () => {
+    const folder = rawEntry({ name: 'folder/', type: 'directory', size: 8 * 1024 * MiB - 1 });
+    for (const head of [Buffer.alloc(0), folder])
+      await refuses(compressed(head, Buffer.alloc(10 * MiB)), /too large when unpacked/);
+  });
+});
+
 test('the compression of a layer is told by its first bytes however they come', async () => {
   const { plain } = packed((root) => writeFileSync(join(root, 'file'), 'content'));
   const whole = await rewritten([plain]);

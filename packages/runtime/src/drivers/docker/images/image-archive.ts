@@ -32,6 +32,8 @@ export interface ImageLayer {
 /** Bytes of a manifest or configuration. */
 export const LARGEST_JSON = 256 * 1024;
 const MOST_JSON = 8 * 1024 * 1024;
+/** Of an archive, beside the content of its files: headers, and what fills blocks. */
+const MOST_FRAMING = 64 * 1024 * 1024;
 export const MOST_LAYERS = 127;
 const GZIP = Buffer.from([0x1f, 0x8b]);
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
@@ -206,11 +208,25 @@ export async function eachEntry(
   each: (entry: ArchiveEntry, name: string) => Promise<unknown> | unknown,
 ): Promise<void> {
   const archive = extract();
+  let framing = 0;
+  let entries = 0;
+  // Content counts when its header is read, which is before it. What has no content would otherwise cost a pass of any length.
+  const counted = async function* (pieces: AsyncIterable<Buffer>) {
+    for await (const piece of pieces) {
+      framing += piece.length;
+      if (framing > MOST_FRAMING) throw tooLarge();
+      yield piece;
+    }
+  };
   // A failure ends the loop below as well.
-  pipeline(readArchive(file), archive).catch(() => undefined);
+  pipeline(readArchive(file), counted, archive).catch((error: unknown) => archive.destroy(asError(error)));
   try {
     for await (const entry of archive) {
-      const { type, name } = entry.header;
+      const { type, name, size = 0 } = entry.header;
+      // Whatever a folder says, nothing of it follows.
+      if (type !== 'directory') framing -= size;
+      entries += 1;
+      if (entries > limits.packageEntries.value) throw new ImageArchiveError('contains too many files.');
       if (type === 'directory') entry.resume();
       else if (type !== 'file' && type !== 'contiguous-file') throw new ImageArchiveError('contains a link.');
       else await each(entry, name.replace(/^(\.\/)+/, ''));
@@ -232,7 +248,6 @@ async function readEntries(file: string): Promise<Entries> {
   let kept = 0;
   let bytes = 0;
   await eachEntry(file, async (entry, name) => {
-    if (names.size >= limits.packageEntries.value) throw new ImageArchiveError('contains too many files.');
     if (names.has(name)) throw new ImageArchiveError('contains a file twice.');
     names.add(name);
     bytes += entry.header.size ?? 0;

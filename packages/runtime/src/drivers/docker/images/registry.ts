@@ -2,6 +2,7 @@
 // loopback only). Answers are untrusted until the caller has verified digest and size.
 import type { Readable } from 'node:stream';
 import type { ImageReference } from '@platform/contract';
+import { Pile } from '@platform/contract/pile';
 import { Agent, type Dispatcher, request } from 'undici';
 import * as z from 'zod';
 
@@ -114,14 +115,13 @@ export function openRegistry({ registry, repository }: ImageReference, signal: A
 
 /** @throws RegistryError when there is more */
 export async function readAtMost(body: Readable, limit: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const pile = new Pile();
   for await (const chunk of body) {
-    length += chunk.length;
-    if (length > limit) throw new RegistryError('an answer of the registry is too long.', { passing: false });
-    chunks.push(chunk);
+    if (pile.length + chunk.length > limit)
+      throw new RegistryError('an answer of the registry is too long.', { passing: false });
+    pile.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.from(pile.bytes());
 }
 
 export function parseJson(text: string): unknown {

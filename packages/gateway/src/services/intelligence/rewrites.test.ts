@@ -31,7 +31,7 @@ test('whatever ends its lines and wherever it is cut, only the event with the us
 });
 
 test('a stream of empty lines costs about what text costs', () => {
-  const rewrite = withoutUsageEvent(openai);
+  const rewrite = withoutUsage();
   const milliseconds = (bytes: Buffer): number => {
     const took = Array.from({ length: 30 }, () => {
       const begin = performance.now();

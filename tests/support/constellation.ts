@@ -119,6 +119,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       trustedProxies: [],
       masterAccount: null,
       registration: 'open',
+      passkeyBackupChanges: 'refused',
       operatorContact: null,
       publishers: 'everyone',
       vapidSubject: 'mailto:operator@platform.example',

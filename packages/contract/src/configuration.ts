@@ -186,6 +186,11 @@ export const configurationVariables = {
     meaning:
       'Account that sees the whole platform in the Fleet app. Register it first: account names are first come, first served.',
   },
+  PLATFORM_PASSKEY_BACKUP_CHANGES: {
+    default: 'refused',
+    meaning:
+      'Whether a passkey still signs in when it says that it can be backed up and could not before, or the reverse, as after a move to another password manager: `refused` or `accepted`.',
+  },
   PLATFORM_REGISTRATION: {
     default: 'open',
     meaning:

@@ -101,7 +101,7 @@ function ask(incoming: IncomingUpgrade, carrying: CarryingUpgrade, onSwitched: (
       onSwitched(upstream);
       socket.off('drain', onDrain).off('end', onEnd).off('data', onData);
       res.detachSocket(socket);
-      socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)));
+      socket.write(switchingHead(headers, fallbackProtocol, transportFields(socket)), 'latin1');
       observe(upstream, carrying.tap);
       join(socket, upstream, carrying.idleMilliseconds);
       if (early.length > 0) upstream.write(early.take());

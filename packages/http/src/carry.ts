@@ -6,7 +6,7 @@ import { type Refusal, sizeText } from '@platform/contract';
 import { Pile } from '@platform/contract/pile';
 import type { Dispatcher } from 'undici';
 import { type Arrival, defaultArrival } from './arrival.ts';
-import { endResponse } from './end-response.ts';
+import { endResponse, flushHead } from './end-response.ts';
 import { gatherPieces, isHeldBack } from './gather.ts';
 import type { Abandonable } from './hold.ts';
 import { sendProblem } from './problem.ts';
@@ -343,7 +343,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Carried {
     this.#headWritten = true;
     this.#expectedBytes = fields['content-length'] === undefined ? -1 : Number(fields['content-length']);
     // A head that declares a body waits for its first bytes, to leave with them; any other leaves at once (SSE).
-    if (this.#expectedBytes < 0) this.#res.flushHeaders();
+    if (this.#expectedBytes < 0) flushHead(this.#res);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {

@@ -77,4 +77,5 @@ export {
 export { isTraceparent, isTracestate } from './trace-context.ts';
 export { requireTransportSecurity, setTransportFields } from './transport-security.ts';
 export { trimField } from './trim-field.ts';
+export { mergeVary } from './vary.ts';
 export { acceptOf } from './web-socket.ts';

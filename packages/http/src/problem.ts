@@ -33,6 +33,8 @@ export function sendProblem(res: ServerResponse, refusal: Refusal, options: Prob
   const problem = problemOf(refusal, requestId);
   const body = Buffer.from(JSON.stringify(options.extend?.(problem) ?? problem));
   const close = options.close ?? !canDiscardBody(res.req);
+  // Left by a head that Node did not take: the phrase of its status.
+  res.statusMessage = '';
   res.writeHead(problem.status, {
     ...problemHeaders(refusal, requestId),
     'content-length': body.length,

@@ -22,6 +22,11 @@ export interface RequestHead {
   readonly chunked: boolean;
   /** Name, value, name, value … of what may go upstream. Never framing, credentials, origin or forwarding fields. */
   readonly forwarded: string[];
+  /**
+   * The caller's own `X-Request-Id`, as name, value; empty without one. Not among `forwarded`: elsewhere the platform's is the
+   * only one, but a backend that answers the internet needs it, since senders of webhooks sign it.
+   */
+  readonly requestId: string[];
 }
 
 export type HeadReading =
@@ -37,6 +42,7 @@ const TRANSFER_ENCODING = 5;
 const CONNECTION = 6;
 const TRACEPARENT = 7;
 const TRACESTATE = 8;
+const REQUEST_ID = 9;
 
 const NAMED: readonly (readonly [string, number])[] = [
   ['Host', HOST],
@@ -46,12 +52,13 @@ const NAMED: readonly (readonly [string, number])[] = [
   ['Connection', CONNECTION],
   ['Traceparent', TRACEPARENT],
   ['Tracestate', TRACESTATE],
+  ['X-Request-Id', REQUEST_ID],
   ...[
     // Hop-by-hop, RFC 9110 section 7.6.1.
     ...['Keep-Alive', 'Te', 'Trailer', 'Upgrade', 'Http2-Settings', 'Expect'],
     // Ambient authority and identity of the sender, which only the platform may state.
     ...['Cookie', 'Cookie2', 'Origin', 'Forwarded', 'Via', 'X-Real-Ip', 'X-Client-Ip', 'X-Cluster-Client-Ip'],
-    ...['True-Client-Ip', 'Cf-Connecting-Ip', 'X-Request-Id'],
+    ...['True-Client-Ip', 'Cf-Connecting-Ip'],
   ].map((name) => [name, DROP] as const),
   ...['Accept', 'Accept-Encoding', 'Accept-Language', 'Content-Type', 'Content-Encoding', 'User-Agent'].map(
     (name) => [name, FORWARD] as const,
@@ -60,6 +67,9 @@ const NAMED: readonly (readonly [string, number])[] = [
 ];
 
 const DROPPED_PREFIXES = ['x-platform-', 'platform-', 'x-forwarded', 'proxy-'];
+
+/** Of every head without one. */
+const NONE: string[] = [];
 
 /** Keyed by the two spellings that occur in practice, so that the hot path does not lower-case every name. */
 const DISPOSITION = new Map<string, number>(
@@ -92,6 +102,7 @@ export function readRequestHead(req: IncomingMessage, fields = MAX_HEADER_FIELDS
     return refused('head_too_large', `A request carries at most ${fields} header fields.`);
   }
   const forwarded: string[] = [];
+  let requestId = NONE;
   let host: string | null = null;
   let authorization: string | null = null;
   let authorizations = 0;
@@ -132,6 +143,9 @@ export function readRequestHead(req: IncomingMessage, fields = MAX_HEADER_FIELDS
       case TRACEPARENT:
         traceparent = traceparent === null ? value : '';
         break;
+      case REQUEST_ID:
+        requestId = requestId.concat(name, value);
+        break;
       case TRACESTATE:
         tracestate = tracestate === null ? value : `${tracestate},${value}`;
         break;
@@ -158,6 +172,7 @@ export function readRequestHead(req: IncomingMessage, fields = MAX_HEADER_FIELDS
       contentLength,
       chunked: transferEncoding !== null,
       forwarded: connection === null ? forwarded : withoutConnectionFields(forwarded, connection),
+      requestId: connection === null ? requestId : withoutConnectionFields(requestId, connection),
     },
   };
 }

@@ -1,8 +1,9 @@
 // Which fields of an upstream's answer may pass. Those of one connection never do; the caller, which knows the
-// upstream, decides about the rest.
+// upstream, decides about the rest. `Vary` is a list to which each hop adds.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { trimField } from './trim-field.ts';
+import { mergeVary } from './vary.ts';
 
 /** Hop-by-hop fields (RFC 9110 section 7.6.1) and framing, which each connection states anew. */
 const HOP_BY_HOP = new Set([
@@ -17,7 +18,9 @@ const HOP_BY_HOP = new Set([
 export type ResponseFilter = (headers: IncomingHttpHeaders, res: ServerResponse) => (string | string[])[];
 
 /**
- * Makes a filter that passes every end-to-end field except those for which `drops` returns true.
+ * Makes a filter that passes every end-to-end field except those for which `drops` returns true. `Vary` always passes, with
+ * the names that `res` already has. `Content-Length` comes last: Node reads a `Content-Disposition` behind it as UTF-8, and
+ * so changes or refuses its bytes.
  *
  * @param drops gets the name in lower case
  */
@@ -25,11 +28,16 @@ export function responseFilter(drops: (name: string, res: ServerResponse) => boo
   return (headers, res) => {
     const named = connectionFields(headers.connection);
     const kept: (string | string[])[] = [];
+    let length: string | undefined;
     for (const name of Object.keys(headers)) {
       const value = headers[name];
-      if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name) || drops(name, res)) continue;
-      kept.push(name, value);
+      if (value === undefined || HOP_BY_HOP.has(name) || named?.has(name)) continue;
+      if (name === 'vary') kept.push(name, mergeVary(res.getHeader(name), value));
+      else if (drops(name, res)) continue;
+      else if (name === 'content-length' && typeof value === 'string') length = value;
+      else kept.push(name, value);
     }
+    if (length !== undefined) kept.push('content-length', length);
     return kept;
   };
 }

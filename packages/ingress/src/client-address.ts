@@ -12,9 +12,18 @@ export interface Client {
 /** Says who the client is, of a connection and the head of a request on it. */
 export type ReadClient = (connection: Client, headers: IncomingHttpHeaders) => Client;
 
+/** Some proxies, such as Traefik, name that of WebSockets. */
+const PROTOCOLS = new Map<string, Client['protocol']>([
+  ['https', 'https'],
+  ['wss', 'https'],
+  ['http', 'http'],
+  ['ws', 'http'],
+]);
+
 /**
  * @param proxies addresses and CIDR blocks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Each proxy adds
- *   the address that it sees at the end, so the client is the last one that is no trusted proxy
+ *   the address that it sees at the end, so the client is the last one that is no trusted proxy; its protocol is what the
+ *   same proxy said
  */
 export function clientReader(proxies: readonly string[]): ReadClient {
   if (proxies.length === 0) return ({ address, protocol }) => ({ address: plain(address), protocol });
@@ -24,15 +33,20 @@ export function clientReader(proxies: readonly string[]): ReadClient {
     let address = plain(connection.address);
     if (isIP(address) === 0 || !isTrusted(address)) return { address, protocol: connection.protocol };
     const hops = listOf(headers['x-forwarded-for']);
-    for (const hop of hops.reverse()) {
+    /** How many proxies back the client is. */
+    let distance = 1;
+    for (const [index, hop] of hops.reverse().entries()) {
       const said = plain(hop);
       // Not an address: the hop that passed it on is the last one that is known.
       if (isIP(said) === 0) break;
       address = said;
+      distance = index + 1;
       if (!isTrusted(said)) break;
     }
-    const said = listOf(headers['x-forwarded-proto']).at(-1)?.toLowerCase();
-    return { address, protocol: said === 'https' || said === 'http' ? said : connection.protocol };
+    const protocols = listOf(headers['x-forwarded-proto']);
+    // A proxy that passes on what it was told, rather than adding to it, leaves a shorter list: then the first is the client's.
+    const said = protocols.at(-Math.min(distance, protocols.length));
+    return { address, protocol: PROTOCOLS.get(said?.toLowerCase() ?? '') ?? connection.protocol };
   };
 }
 

@@ -107,6 +107,29 @@ describe('the client', () => {
     const stranger = { address: '192.0.2.7', protocol: 'https' } as const;
     assert.deepEqual(read(stranger, forwarded('192.0.2.1', 'http')), stranger);
   });
+
+  test('has the protocol that the same proxy said, in each of its names', () => {
+    const read = clientReader(['10.0.0.0/8']);
+    const cases: readonly (readonly [list: string, protocols: string, address: string, protocol: string])[] = [
+      ['192.0.2.1, 10.0.0.2', 'https, http', '192.0.2.1', 'https'],
+      ['192.0.2.1, 10.0.0.2', 'http, https', '192.0.2.1', 'http'],
+      ['192.0.2.1, 10.0.0.3, 10.0.0.2', 'wss, http, http', '192.0.2.1', 'https'],
+      // What the client wrote before the first trusted proxy added its own.
+      ['203.0.113.9, 192.0.2.1, 10.0.0.2', 'https, http, https', '192.0.2.1', 'http'],
+      ['192.0.2.1', 'http, https', '192.0.2.1', 'https'],
+      // The inner proxy passed on what the outer one said.
+      ['192.0.2.1, 10.0.0.2', 'https', '192.0.2.1', 'https'],
+      ['nonsense, 10.0.0.2', 'https, http', '10.0.0.2', 'http'],
+      ['', 'https', '10.0.0.1', 'https'],
+      ['192.0.2.1', '', '192.0.2.1', 'http'],
+      ...['wss', 'WSS', 'https', 'HTTPS'].map((name) => ['192.0.2.1', name, '192.0.2.1', 'https'] as const),
+      ...['ws', 'Ws', 'http', 'HTTP'].map((name) => ['192.0.2.1', name, '192.0.2.1', 'http'] as const),
+    ];
+    for (const [list, protocols, address, protocol] of cases)
+      assert.deepEqual(read(connection, forwarded(list, protocols)), { address, protocol }, `${list}; ${protocols}`);
+    const overTls = { ...connection, protocol: 'https' } as const;
+    assert.equal(read(overTls, forwarded('192.0.2.1', 'ws')).protocol, 'http');
+  });
 });
 
 describe('the places of an installation', () => {

@@ -87,6 +87,7 @@ export function upstreamOf(
     path: `${path}${query}`,
     headers: [
       ...head.forwarded,
+      ...head.requestId,
       // Without the port, which the client chose.
       ...['host', name.hostname],
       ...['authorization', `Bearer ${credential}`],

@@ -129,6 +129,12 @@ export type IngressReport = z.infer<typeof ingressReportBody>;
 export const CLIENT_ADDRESS = 'platform-client-address';
 export const CLIENT_PROTOCOL = 'platform-client-protocol';
 
+/**
+ * The id of a public request in the answer and the logs of the platform, for its backend: `X-Request-Id` there is the
+ * client's own. Not of WebSockets.
+ */
+export const REQUEST_ID = 'platform-request-id';
+
 /** The client's own `Authorization`, of requests to `TopologyNode.endpointHost` alone: that of the Ingress stands in its place. */
 export const CLIENT_AUTHORIZATION = 'platform-client-authorization';
 

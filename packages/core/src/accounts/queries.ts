@@ -5,7 +5,7 @@ import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { isFormerName } from './deletion/deletion-queries.ts';
-import type { StoredPasskey } from './webauthn/verify-assertion.ts';
+import type { PasskeyUse, StoredPasskey } from './webauthn/verify-assertion.ts';
 import type { NewPasskey } from './webauthn/verify-registration.ts';
 
 /** The database or a transaction on it. */
@@ -185,18 +185,17 @@ export function storedPasskey(found: NonNullable<Awaited<ReturnType<typeof findP
  */
 export async function recordPasskeyUse(
   executor: Executor,
-  use: { id: string; accountKey: string; counter: number; backedUp: boolean; backupEligible: boolean; now: Date },
+  { stored, outcome, now }: { stored: StoredPasskey; outcome: PasskeyUse; now: Date },
 ): Promise<boolean> {
+  const { counter, backedUp, backupEligible = stored.backupEligible } = outcome;
   const { numUpdatedRows } = await executor
     .updateTable('passkeys')
     .from('accounts')
-    .set({ counter: use.counter, backed_up: use.backedUp, last_used_at: use.now })
-    .where('passkeys.id', '=', use.id)
-    .where('passkeys.account_key', '=', use.accountKey)
-    .where('passkeys.backup_eligible', '=', use.backupEligible)
-    .where(
-      sql<boolean>`(passkeys.counter < ${use.counter}::bigint OR (passkeys.counter = 0 AND ${use.counter}::bigint = 0))`,
-    )
+    .set({ counter, backup_eligible: backupEligible, backed_up: backedUp, last_used_at: now })
+    .where('passkeys.id', '=', stored.id)
+    .where('passkeys.account_key', '=', stored.accountKey)
+    .where('passkeys.backup_eligible', '=', stored.backupEligible)
+    .where(sql<boolean>`(passkeys.counter < ${counter}::bigint OR (passkeys.counter = 0 AND ${counter}::bigint = 0))`)
     .whereRef('accounts.key', '=', 'passkeys.account_key')
     .where('accounts.suspended_at', 'is', null)
     .executeTakeFirstOrThrow();

@@ -3,7 +3,10 @@ import { accountName } from '@platform/contract';
 import type { CoreConfig } from './config.ts';
 import { choiceOf, listed, patternOf, type Read, textOf, wrong } from './variables.ts';
 
-export type AccountSettings = Pick<CoreConfig, 'masterAccount' | 'registration' | 'operatorContact' | 'publishers'>;
+export type AccountSettings = Pick<
+  CoreConfig,
+  'masterAccount' | 'registration' | 'passkeyBackupChanges' | 'operatorContact' | 'publishers'
+>;
 
 /** One line, without what would change how the text beside it is shown. */
 const CONTACT = /^[^\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]{0,120}$/u;
@@ -14,6 +17,7 @@ export function readAccountSettings(read: Read): AccountSettings {
   return {
     masterAccount,
     registration: choiceOf(read, 'PLATFORM_REGISTRATION', ['open', 'invite', 'closed']),
+    passkeyBackupChanges: choiceOf(read, 'PLATFORM_PASSKEY_BACKUP_CHANGES', ['refused', 'accepted']),
     operatorContact:
       patternOf(read, 'PLATFORM_OPERATOR_CONTACT', CONTACT, 'one line of at most 120 characters') || null,
     publishers: readPublishers(read, masterAccount),

@@ -57,6 +57,8 @@ export interface CoreConfig {
   readonly masterAccount: string | null;
   /** Who may register. */
   readonly registration: 'open' | 'invite' | 'closed';
+  /** Of passkeys whose backup eligibility is another than at registration. */
+  readonly passkeyBackupChanges: 'refused' | 'accepted';
   /** Who runs the platform and how to reach them, for everybody; `null` when not set. */
   readonly operatorContact: string | null;
   /** Who may publish: everybody, the master account alone, or the accounts of these names. */

@@ -62,6 +62,7 @@ test('who may publish are everybody, the master account, or accounts that are na
     assert.throws(() => read({ PLATFORM_PUBLISHERS: value }), said);
   for (const [name, value] of [
     ['PLATFORM_REGISTRATION', 'Invite'],
+    ['PLATFORM_PASSKEY_BACKUP_CHANGES', 'yes'],
     ['PLATFORM_DEFAULT_PLAN', 'gold'],
   ])
     assert.throws(() => read({ [name ?? '']: value ?? '' }), new RegExp(`${name} is "${value}"; use one of`));

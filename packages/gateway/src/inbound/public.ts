@@ -86,15 +86,18 @@ export function openPublicInbound(options: PublicInboundOptions): PublicInbound 
   let open = openFor(options.policy);
 
   /** `null` when the Ingress does not say who the client is. */
-  function upstreamOf({ req, head, path, query }: AcceptedRequest, to: Open | null): Upstream | null {
-    const client = readPublicClient(req);
+  function upstreamOf(
+    { req, res, head, path, query }: AcceptedRequest & Partial<Pick<IncomingRequest, 'res'>>,
+    to: Open | null,
+  ): Upstream | null {
+    const client = readPublicClient(req, res);
     if (client === null || to === null) return null;
     to.pool ??= openPoolTo(`http://${to.hostname}`, options.to, options.meter);
     return {
       name: 'workload',
       dispatcher: to.pool,
       path: `${path}${query}`,
-      headers: clientFields(client, to.hostname).concat(fieldsOfCaller(head.forwarded)),
+      headers: clientFields(client, to.hostname).concat(head.requestId, fieldsOfCaller(head.forwarded)),
       filterResponse,
       headersTimeout,
       onFailure,

@@ -1,6 +1,7 @@
 // What a workload may not say on the node's origin, which all apps of the node share. The Gateway filters too; this
 // stands at the last moment before the head leaves, so that no way around the first filter is enough.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { mergeVary } from '@platform/http';
 
 const OURS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
@@ -25,8 +26,10 @@ const DROPPED = new Set([
   'refresh',
   'www-authenticate',
   'origin-agent-cluster',
-  'vary',
 ]);
+
+/** Ours and that of the workload: a cache needs both. */
+const VARY = 'vary';
 
 /** Makes the head of this answer ours: call after CORS headers are set and before the answer is given away. */
 export function guardAnswer(res: ServerResponse): void {
@@ -37,9 +40,10 @@ export function guardAnswer(res: ServerResponse): void {
     const message = typeof rest[0] === 'string' ? rest[0] : undefined;
     const headers = pairs(message === undefined ? rest[0] : rest[1]).filter(([name]) => {
       const lower = name.toLowerCase();
-      return !platform.has(lower) && !DROPPED.has(lower) && !lower.startsWith('access-control-');
+      return lower === VARY || (!platform.has(lower) && !DROPPED.has(lower) && !lower.startsWith('access-control-'));
     });
-    for (const [name, value] of headers) res.setHeader(name, value);
+    for (const [name, value] of headers)
+      res.setHeader(name, name.toLowerCase() === VARY ? mergeVary(res.getHeader(VARY), value) : value);
     return message === undefined ? writeHead(status) : writeHead(status, message);
   };
   res.writeHead = guarded;

@@ -75,6 +75,8 @@ export async function handleEndpoint(
   const { req, res } = incoming;
   const { installation, path } = await findEndpoint(endpoints, incoming);
   const { appOrigin } = installation.assignment;
+  // Of every answer: with another Origin, or with one, it would be another.
+  res.setHeader('Vary', 'Origin');
   if (req.headers.origin !== undefined) allowOrigin(res, appOrigin);
   if (isPreflight(req)) {
     answerPreflight(req, res);
@@ -169,7 +171,6 @@ function allowOrigin(res: ServerResponse, appOrigin: string): void {
   res.setHeader('Access-Control-Allow-Origin', appOrigin);
   // Without credentials mode, `*` stands for every header; cookies are never part of it.
   res.setHeader('Access-Control-Expose-Headers', '*');
-  res.setHeader('Vary', 'Origin');
 }
 
 function isPreflight(req: IncomingMessage): boolean {

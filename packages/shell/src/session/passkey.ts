@@ -1,7 +1,8 @@
-// Passkey ceremonies with the browser's own JSON functions (WebAuthn Level 3, sections 5.1.9 and 5.1.10), and what
-// each way of failing means to the person who tried.
+// Passkey ceremonies: options by the browser's own JSON functions (WebAuthn Level 3, section 5.1.10), and what each way of
+// failing means to the person who tried.
 import type { CeremonyOptions } from '@platform/contract';
 import { PlainError } from '../api/api-error.ts';
+import { assertionJson, extensionOutputs, isCredential, registrationJson } from './credential-json.ts';
 import { holdPrf } from './prf.ts';
 import { publicAssertion, publicRegistration } from './public-credential.ts';
 
@@ -82,10 +83,9 @@ export async function createPasskey({ challengeId, publicKey }: CeremonyOptions)
   try {
     const options = PublicKeyCredential.parseCreationOptionsFromJSON(json);
     const credential = await navigator.credentials.create({ publicKey: options });
-    if (!(credential instanceof PublicKeyCredential))
-      throw new PasskeyError('The browser returned no passkey. Try again.');
-    holdPrf(credential.getClientExtensionResults());
-    return { challengeId, credential: publicRegistration(credential.toJSON() as RegistrationResponseJSON) };
+    if (!isCredential(credential)) throw new PasskeyError('The browser returned no passkey. Try again.');
+    holdPrf(extensionOutputs(credential));
+    return { challengeId, credential: publicRegistration(registrationJson(credential)) };
   } catch (error) {
     throw error instanceof PasskeyError ? error : explain(error, rpId, true);
   }
@@ -103,10 +103,9 @@ export async function askForPasskey({ challengeId, publicKey }: CeremonyOptions)
   try {
     const options = PublicKeyCredential.parseRequestOptionsFromJSON(json);
     const credential = await navigator.credentials.get({ publicKey: options });
-    if (!(credential instanceof PublicKeyCredential))
-      throw new PasskeyError('The browser returned no passkey. Try again.');
-    holdPrf(credential.getClientExtensionResults());
-    return { challengeId, credential: publicAssertion(credential.toJSON() as AuthenticationResponseJSON) };
+    if (!isCredential(credential)) throw new PasskeyError('The browser returned no passkey. Try again.');
+    holdPrf(extensionOutputs(credential));
+    return { challengeId, credential: publicAssertion(assertionJson(credential)) };
   } catch (error) {
     throw error instanceof PasskeyError ? error : explain(error, rpId, false);
   }

@@ -1,5 +1,7 @@
 // The PRF result of the sign-in: held in this page's memory only, never stored, never sent, gone at sign-out.
 
+import { bytesFrom } from './credential-json.ts';
+
 interface HeldPrf {
   /** Result for the RP-scoped salt. */
   readonly first: Uint8Array;
@@ -9,18 +11,13 @@ interface HeldPrf {
 
 let held: HeldPrf | null = null;
 
-function bytesOf(source: BufferSource): Uint8Array {
-  const view = ArrayBuffer.isView(source);
-  const bytes = view ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength) : new Uint8Array(source);
-  return bytes.slice();
-}
-
 /** Takes the result out of a credential's extension outputs, if the authenticator gave one. */
 export function holdPrf(outputs: AuthenticationExtensionsClientOutputs): void {
   const results = outputs.prf?.results;
-  if (results === undefined) return;
+  const first = bytesFrom(results?.first);
+  if (first === null || first.length === 0) return;
   dropPrf();
-  held = { first: bytesOf(results.first), second: results.second === undefined ? null : bytesOf(results.second) };
+  held = { first, second: bytesFrom(results?.second) };
 }
 
 export function holdsPrf(): boolean {

@@ -1,5 +1,5 @@
 // What leaves the browser after a passkey ceremony: the members of WebAuthn's JSON form that core verifies, picked one
-// by one. A PRF result is a secret of this device (specification 5.1.4) and is taken out before anything is sent.
+// by one. A PRF result is a secret of this device (specification 5.1.4) and is not among them.
 import type { RouteBodyInput } from '@platform/contract';
 
 type Registration = RouteBodyInput<'auth.register.verify'>['credential'];
@@ -8,8 +8,10 @@ type Assertion = RouteBodyInput<'auth.login.verify'>['credential'];
 /** The extension outputs that say something about the credential and nothing about its secrets. */
 function publicExtensions(outputs: AuthenticationExtensionsClientOutputsJSON): Record<string, unknown> {
   const kept: Record<string, unknown> = {};
-  if (outputs.credProps !== undefined) kept.credProps = { rk: outputs.credProps.rk };
-  if (outputs.prf?.enabled !== undefined) kept.prf = { enabled: outputs.prf.enabled };
+  const { rk } = outputs.credProps ?? {};
+  const { enabled } = outputs.prf ?? {};
+  if (typeof rk === 'boolean') kept.credProps = { rk };
+  if (typeof enabled === 'boolean') kept.prf = { enabled };
   return kept;
 }
 
@@ -27,9 +29,10 @@ function identity(json: { id: string; rawId: string; authenticatorAttachment?: s
   };
 }
 
-/** Removes the PRF results of a credential's JSON in place. Afterwards the object holds no secret. */
+/** Removes the PRF results of a credential's JSON in place, unless an extension has frozen them: nothing sends them anyhow. */
 export function removePrfResults(json: { clientExtensionResults: AuthenticationExtensionsClientOutputsJSON }): void {
-  delete json.clientExtensionResults.prf?.results;
+  const { prf } = json.clientExtensionResults;
+  if (typeof prf === 'object' && prf !== null) Reflect.deleteProperty(prf, 'results');
 }
 
 export function publicRegistration(json: RegistrationResponseJSON): Registration {

@@ -53,19 +53,18 @@ export async function confirmed<Result>(
   if (found === undefined) throw refused('credential-unknown');
   if (found.account_key !== caller.accountKey) throw refused('credential-of-another-account');
   const passkey = storedPasskey(found);
-  const { origin, rpId } = config;
-  const expected = { challenge: challenge.challenge, origin, rpId };
+  const { origin, rpId, passkeyBackupChanges } = config;
+  const allowsBackupChanges = passkeyBackupChanges === 'accepted';
+  const expected = { challenge: challenge.challenge, origin, rpId, allowsBackupChanges };
   const outcome = await verifyAssertion(expected, passkey, confirmation.credential, true);
   if (!outcome.ok) throw refused(outcome.fault);
-  const { id, accountKey, backupEligible } = passkey;
-  const { counter, backedUp } = outcome;
+  const { id, accountKey } = passkey;
   return changing(context, async (trx) => {
     const now = clock();
     if (locksAccount === true) await lockAccount(trx, { key: accountKey });
     // Since they were looked up, the session may have ended, and the passkey may have been used or removed.
     if (!(await holdSession(trx, { sessionId: caller.sessionId, now }))) throw refuse('session_expired');
-    const use = { id, accountKey, counter, backedUp, backupEligible, now };
-    if (!(await recordPasskeyUse(trx, use))) throw refused('passkey-changed-meanwhile');
+    if (!(await recordPasskeyUse(trx, { stored: passkey, outcome, now }))) throw refused('passkey-changed-meanwhile');
     return effect(trx, id);
   });
 }

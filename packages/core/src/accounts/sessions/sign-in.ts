@@ -24,13 +24,14 @@ export async function signIn(context: CoreContext, { body, browser, refused }: S
   const found = await findPasskey(database, body.credential.id);
   if (found === undefined) throw refused('credential-unknown');
   const stored = storedPasskey(found);
-  const { origin, rpId } = config;
-  const outcome = await verifyAssertion({ challenge: challenge.challenge, origin, rpId }, stored, body.credential);
+  const { origin, rpId, passkeyBackupChanges } = config;
+  const allowsBackupChanges = passkeyBackupChanges === 'accepted';
+  const expected = { challenge: challenge.challenge, origin, rpId, allowsBackupChanges };
+  const outcome = await verifyAssertion(expected, stored, body.credential);
   if (!outcome.ok) throw refused(outcome.fault);
   return changing(context, async (trx) => {
-    const { id, accountKey, backupEligible } = stored;
-    const { counter, backedUp } = outcome;
-    const use = { id, accountKey, counter, backedUp, backupEligible, now: clock() };
+    const { id, accountKey } = stored;
+    const use = { stored, outcome, now: clock() };
     // Between the look-up and here the passkey may have been used, removed, or its account suspended.
     if (!(await recordPasskeyUse(trx, use))) throw refused('passkey-changed-meanwhile');
     const opened = await openSession(trx, context, { accountKey, passkeyId: id }, browser);

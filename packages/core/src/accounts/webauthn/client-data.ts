@@ -20,7 +20,8 @@ export function base64urlBytes(text: string): Buffer | null {
 
 /**
  * Steps 7 to 11 of section 7.1 and 11 to 14 of section 7.2: type, challenge, exact origin; ceremonies in foreign
- * frames are refused. The library takes the last of repeated members, ignores invalid UTF-8 and, at registration,
+ * frames are refused. Every other member is ignored, in both ceremonies alike: `tokenBinding`, which Level 3 no longer has,
+ * and whatever a later level adds; so what registers can sign in. The library takes the last of repeated members, ignores invalid UTF-8 and, at registration,
  * `crossOrigin`, hence this check before it.
  */
 export function checkClientData(clientDataJSON: string, expected: ExpectedClientData): CeremonyFault | null {
@@ -31,7 +32,7 @@ export function checkClientData(clientDataJSON: string, expected: ExpectedClient
   if (data.type !== expected.type) return 'type-differs';
   if (data.challenge !== expected.challenge.toString('base64url')) return 'challenge-differs';
   if (data.origin !== expected.origin) return 'origin-differs';
-  if ((data.crossOrigin ?? false) !== false || data.topOrigin !== undefined) return 'cross-origin';
+  if ((data.crossOrigin ?? false) !== false || (data.topOrigin ?? null) !== null) return 'cross-origin';
   return null;
 }
 

@@ -1,7 +1,9 @@
-// Verifies a sign-in (WebAuthn Level 3, section 7.2): the library's steps, and those it leaves to its caller.
+// Verifies a sign-in (WebAuthn Level 3, section 7.2). The library reads the authenticator data and verifies the signature; its
+// whole step for sign-ins judges members of the client data otherwise than that for registrations does.
+import { createHash } from 'node:crypto';
 import type { RouteBody } from '@platform/contract';
-import { verifyAuthenticationResponse } from '@simplewebauthn/server';
-import { checkAuthenticatorData } from './authenticator-data.ts';
+import { parseAuthenticatorData, verifySignature } from '@simplewebauthn/server/helpers';
+import { type AuthenticatorState, checkAuthenticatorData } from './authenticator-data.ts';
 import type { CeremonyFault } from './ceremony-fault.ts';
 import { base64urlBytes, checkClientData } from './client-data.ts';
 import { isEllipticKey, isStrictEcdsaSignature } from './public-key.ts';
@@ -18,13 +20,23 @@ export interface StoredPasskey {
   readonly backupEligible: boolean;
 }
 
+/** What the authenticator said of the passkey. */
+export type PasskeyUse = Pick<AuthenticatorState, 'counter' | 'backedUp'> &
+  // Where it is another than before.
+  Partial<Pick<AuthenticatorState, 'backupEligible'>>;
+
 export type AssertionOutcome =
-  | { readonly ok: true; readonly counter: number; readonly backedUp: boolean }
+  | ({ readonly ok: true } & PasskeyUse)
   | { readonly ok: false; readonly fault: CeremonyFault };
+
+export interface ExpectedAssertion extends ExpectedCeremony {
+  /** Whether a passkey may say of itself another backup eligibility than before, as after a move to another manager. Default: no. */
+  readonly allowsBackupChanges?: boolean;
+}
 
 /** @param identified the account was known before: an authenticator may then leave out whose passkey it is */
 export async function verifyAssertion(
-  expected: ExpectedCeremony,
+  expected: ExpectedAssertion,
   stored: StoredPasskey,
   credential: AssertionCredential,
   identified = false,
@@ -45,12 +57,15 @@ export async function verifyAssertion(
   if (signature === null) return failed('signature-wrong');
   const state = checkAuthenticatorData(data, rpId);
   if (typeof state === 'string') return failed(state);
-  if (state.backupEligible !== stored.backupEligible) return failed('backup-eligibility-changed');
-  if (!counterAdvances(stored.counter, state.counter)) return failed('counter-not-greater');
+  const { counter, backedUp, backupEligible } = state;
+  const hasChanged = backupEligible !== stored.backupEligible;
+  if (hasChanged && expected.allowsBackupChanges !== true) return failed('backup-eligibility-changed');
+  if (!counterAdvances(stored.counter, counter)) return failed('counter-not-greater');
   if (isEllipticKey(stored.publicKey) && !isStrictEcdsaSignature(signature)) return failed('signature-wrong');
-  const libraryFault = await verifyByLibrary(expected, stored, credential);
-  if (libraryFault !== null) return failed(libraryFault);
-  return { ok: true, counter: state.counter, backedUp: state.backedUp };
+  const signed = Buffer.concat([data, createHash('sha256').update(response.clientDataJSON, 'base64url').digest()]);
+  const fault = await verifyByLibrary(stored, { data, signed, signature });
+  if (fault !== null) return failed(fault);
+  return { ok: true, counter, backedUp, ...(hasChanged ? { backupEligible } : {}) };
 }
 
 function failed(fault: CeremonyFault): { ok: false; fault: CeremonyFault } {
@@ -63,27 +78,18 @@ function counterAdvances(stored: number, presented: number): boolean {
 }
 
 async function verifyByLibrary(
-  { challenge, origin, rpId }: ExpectedCeremony,
   stored: StoredPasskey,
-  { id, rawId, type, response }: AssertionCredential,
+  { data, signed, signature }: Readonly<Record<'data' | 'signed' | 'signature', Buffer>>,
 ): Promise<CeremonyFault | null> {
-  const { clientDataJSON, authenticatorData, signature } = response;
   try {
-    const { verified } = await verifyAuthenticationResponse({
-      response: {
-        id,
-        rawId,
-        type,
-        response: { clientDataJSON, authenticatorData, signature },
-        clientExtensionResults: {},
-      },
-      expectedChallenge: challenge.toString('base64url'),
-      expectedOrigin: origin,
-      expectedRPID: rpId,
-      requireUserVerification: true,
-      credential: { id: stored.id, publicKey: new Uint8Array(stored.publicKey), counter: stored.counter },
+    // Throws for extensions that are malformed, and for bytes after them.
+    parseAuthenticatorData(new Uint8Array(data));
+    const isSigned = await verifySignature({
+      signature: new Uint8Array(signature),
+      data: new Uint8Array(signed),
+      credentialPublicKey: new Uint8Array(stored.publicKey),
     });
-    return verified === true ? null : 'signature-wrong';
+    return isSigned ? null : 'signature-wrong';
   } catch {
     // The library refuses by throwing; its texts quote what the client sent, so none of them is passed on.
     return 'assertion-malformed';

@@ -1,7 +1,8 @@
 // Verifies a new passkey (WebAuthn Level 3, section 7.1): the library's steps, and those it leaves to its caller.
+import { createHash } from 'node:crypto';
 import type { RouteBody } from '@platform/contract';
 import { type RegistrationResponseJSON, verifyRegistrationResponse } from '@simplewebauthn/server';
-import { isoCBOR } from '@simplewebauthn/server/helpers';
+import { isoCBOR, verifySignature } from '@simplewebauthn/server/helpers';
 import { checkAuthenticatorData } from './authenticator-data.ts';
 import type { CeremonyFault } from './ceremony-fault.ts';
 import { base64urlBytes, checkClientData } from './client-data.ts';
@@ -55,8 +56,8 @@ export async function verifyRegistration(
   if (verified.id !== id) return failed('credential-id-differs');
   const keyFault = checkPublicKey(verified.publicKey);
   if (keyFault !== null) return failed(keyFault);
-  if (attestation.selfAlgorithm !== undefined && attestation.selfAlgorithm !== algorithmOf(verified.publicKey))
-    return failed('attestation-wrong');
+  const selfFault = await checkSelfAttestation(attestation, verified.publicKey, response.clientDataJSON);
+  if (selfFault !== null) return failed(selfFault);
   const transports = [...new Set(response.transports)].filter((transport) => TRANSPORTS.has(transport));
   return { ok: true, passkey: { id, publicKey: Buffer.from(verified.publicKey), transports, ...state } };
 }
@@ -69,15 +70,15 @@ type CborValue = Parameters<typeof isoCBOR.encode>[0];
 
 interface Attestation {
   readonly authData: Uint8Array;
-  /** The object to evaluate, base64url. */
+  /** The object for the library, base64url, with the statement `none`. */
   readonly object: string;
-  /** What a self attestation says that it was signed with; the key must be of that algorithm (section 8.2). */
-  readonly selfAlgorithm?: unknown;
+  /** Of a self attestation: what it says that it was signed with, and the signature. */
+  readonly self?: { readonly algorithm: unknown; readonly signature: unknown };
 }
 
 /**
- * Decodes the attestation object and drops statements that were not requested. Browsers may send self attestation
- * unrequested, which is verified; certificates and other formats are never parsed, as the platform has no trust anchors
+ * Decodes the attestation object and takes the statement out of it. Browsers may send self attestation
+ * unrequested, which is verified here; certificates and other formats are never parsed, as the platform has no trust anchors
  * for them (docs/decisions/passkeys.md).
  */
 function readAttestation(text: string): Attestation | null {
@@ -90,14 +91,36 @@ function readAttestation(text: string): Attestation | null {
   const certificates: unknown = statement.get('x5c');
   if (format === 'packed' && certificates !== undefined && !isCertificateList(certificates)) return null;
   if (format === 'none') return { authData, object: text };
-  if (format === 'packed' && certificates === undefined)
-    return { authData, object: text, selfAlgorithm: statement.get('alg') ?? null };
   const bare = new Map<string, CborValue>([
     ['fmt', 'none'],
     ['attStmt', new Map()],
     ['authData', authData],
   ]);
-  return { authData, object: Buffer.from(isoCBOR.encode(bare)).toString('base64url') };
+  const read = { authData, object: Buffer.from(isoCBOR.encode(bare)).toString('base64url') };
+  if (format !== 'packed' || certificates !== undefined) return read;
+  return { ...read, self: { algorithm: statement.get('alg'), signature: statement.get('sig') } };
+}
+
+/** Section 8.2: by the new key itself, of its own algorithm. */
+async function checkSelfAttestation(
+  { authData, self }: Attestation,
+  publicKey: Uint8Array,
+  clientDataJSON: string,
+): Promise<CeremonyFault | null> {
+  if (self === undefined) return null;
+  if (!(self.signature instanceof Uint8Array)) return 'attestation-malformed';
+  if (self.algorithm !== algorithmOf(publicKey)) return 'attestation-wrong';
+  const hash = createHash('sha256').update(clientDataJSON, 'base64url').digest();
+  try {
+    const isSigned = await verifySignature({
+      signature: new Uint8Array(self.signature),
+      data: new Uint8Array(Buffer.concat([authData, hash])),
+      credentialPublicKey: new Uint8Array(publicKey),
+    });
+    return isSigned ? null : 'attestation-wrong';
+  } catch {
+    return 'attestation-malformed';
+  }
 }
 
 function isCertificateList(value: unknown): boolean {
@@ -119,11 +142,14 @@ async function verifyByLibrary(
   credential: RegistrationCredential,
   attestationObject: string,
 ): Promise<CeremonyFault | { id: string; publicKey: Uint8Array }> {
+  // Without a statement nothing of the client data is signed; it was checked, and the library judges members that it need not.
+  const known = { type: 'webauthn.create', challenge: challenge.toString('base64url'), origin };
+  const clientDataJSON = Buffer.from(JSON.stringify(known)).toString('base64url');
   const response: RegistrationResponseJSON = {
     id: credential.id,
     rawId: credential.rawId,
     type: credential.type,
-    response: { clientDataJSON: credential.response.clientDataJSON, attestationObject },
+    response: { clientDataJSON, attestationObject },
     clientExtensionResults: {},
   };
   try {

@@ -8,6 +8,8 @@ interface PermissionEntry {
   readonly resources: string;
   /** Shown with a warning in the review and never pre-approved. */
   readonly critical?: true;
+  /** No part of the platform asks for it yet: a grant opens nothing, and no review offers it. */
+  readonly unbuilt?: true;
 }
 
 export const permissions = {
@@ -28,23 +30,27 @@ export const permissions = {
     resources: '`*`',
     critical: true,
   },
-  'wallet.payment.propose': { plain: 'propose payments for your approval', resources: '`*`' },
-  'wallet.policy.propose': { plain: 'propose wallet rules for your approval', resources: '`*`' },
-  'mcp.tools.call': { plain: 'use tools of your other apps', resources: 'tool names' },
-  'mcp.tools.propose': { plain: 'propose tool calls for your approval', resources: 'tool names' },
-  'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: 'tool names' },
+  'wallet.payment.propose': { plain: 'propose payments for your approval', resources: '`*`', unbuilt: true },
+  'wallet.policy.propose': { plain: 'propose wallet rules for your approval', resources: '`*`', unbuilt: true },
+  'mcp.tools.call': { plain: 'use tools of your other apps', resources: 'tool names', unbuilt: true },
+  'mcp.tools.propose': { plain: 'propose tool calls for your approval', resources: 'tool names', unbuilt: true },
+  'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: 'tool names', unbuilt: true },
   'intelligence.use': { plain: 'use AI models, within your budget', resources: '`<provider>:<model>` patterns' },
   'secrets.use': { plain: 'use a secret you bind, without seeing it', resources: 'secret slot names' },
   'network.connect': { plain: 'exchange data with outside services', resources: 'https origins' },
   'object-storage.raw': { plain: 'keep files in object storage', resources: '`self`' },
-  'files.user.manage': { plain: 'manage your files', resources: '`*`', critical: true },
-  'content.collections.read': { plain: 'read shared collections', resources: 'collection ids' },
-  'content.collections.write': { plain: 'change shared collections', resources: 'collection ids' },
-  'content.collections.manage': { plain: 'manage shared collections and their members', resources: 'collection ids' },
+  'files.user.manage': { plain: 'manage your files', resources: '`*`', critical: true, unbuilt: true },
+  'content.collections.read': { plain: 'read shared collections', resources: 'collection ids', unbuilt: true },
+  'content.collections.write': { plain: 'change shared collections', resources: 'collection ids', unbuilt: true },
+  'content.collections.manage': {
+    plain: 'manage shared collections and their members',
+    resources: 'collection ids',
+    unbuilt: true,
+  },
   'search.index': { plain: 'add its items to your search', resources: '`self`' },
-  'messaging.read': { plain: 'read your messages', resources: '`*`' },
-  'messaging.send': { plain: 'send messages as you', resources: '`*`' },
-  'messaging.resolve': { plain: 'look up message addresses', resources: '`*`' },
+  'messaging.read': { plain: 'read your messages', resources: '`*`', unbuilt: true },
+  'messaging.send': { plain: 'send messages as you', resources: '`*`', unbuilt: true },
+  'messaging.resolve': { plain: 'look up message addresses', resources: '`*`', unbuilt: true },
   'endpoints.public': { plain: 'answer requests from the internet', resources: '`METHOD:/path`' },
   'endpoints.public.udp': { plain: 'open a UDP port to the internet', resources: '`UDP:<port>` or `UDP:auto`' },
   'network.public': { plain: 'connect to any address on the internet', resources: '`*`', critical: true },
@@ -61,4 +67,9 @@ export function isPermissionId(id: string): id is PermissionId {
 /** Whether a review names it first, and nothing preselects it. */
 export function isCritical(id: PermissionId): boolean {
   return 'critical' in permissions[id];
+}
+
+/** Whether anything asks for it; a manifest may request it all the same, for a later version of the platform. */
+export function opensSomething(id: PermissionId): boolean {
+  return !('unbuilt' in permissions[id]);
 }

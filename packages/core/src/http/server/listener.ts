@@ -8,9 +8,9 @@ import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
 import { isAppOrigin, parseAppHost } from '../callers/origins.ts';
+import { isPageVisit, writeWrongHostPage } from './plain-page.ts';
 import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
-import { isPageVisit, writeWrongHostPage } from './wrong-host-page.ts';
 
 const OWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, traceparent, tracestate';

@@ -8,6 +8,7 @@ import type { Refusal } from '@platform/contract';
 import { sendProblem } from '@platform/http';
 import { type CoreConfig, originParts } from '../../config/config.ts';
 import { StartError } from '../../config/start-error.ts';
+import { isPageVisit, writeNothingHerePage } from './plain-page.ts';
 
 interface ShellFile {
   readonly type: string;
@@ -56,7 +57,11 @@ export async function shellFiles(config: ShellConfig, requestId: () => string): 
     const mark = url.indexOf('?');
     const name = mark === -1 ? url : url.slice(0, mark);
     const file = files.get(name === '/' ? '/index.html' : name);
-    if (file === undefined) return refuse(response, { code: 'not_found' });
+    if (file === undefined) {
+      if (isPageVisit(request)) writeNothingHerePage(response, requestId());
+      else refuse(response, { code: 'not_found' });
+      return;
+    }
     if (request.method !== 'GET' && request.method !== 'HEAD')
       return refuse(response, { code: 'method_not_allowed', allow: ['GET', 'HEAD'] });
     const caching = file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache';

@@ -1,5 +1,5 @@
 // The grants of an installed app: what it asked for, what it has, and changing that within what it asked for.
-import type { Grant, PermissionsView } from '@platform/contract';
+import { type Grant, opensSomething, type PermissionsView } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
@@ -34,18 +34,20 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
     );
   }
   if (reading.value === null) return <Skeleton lines={4} label="Loading permissions" />;
-  const { requested, resources, revision } = reading.value;
+  // What opens nothing in this version of the platform is not offered.
+  const view = { ...reading.value, requested: reading.value.requested.filter(({ id }) => opensSomething(id)) };
+  const { requested, resources, revision } = view;
   return (
     <>
       {requested.length > 0 && (
         <Editor
           key={revision}
           appId={appId}
-          view={reading.value}
+          view={view}
           saved={saved.value}
-          onChanged={(view) => {
+          onChanged={(changed) => {
             saved.value = true;
-            reading.put(view);
+            reading.put(changed);
           }}
         />
       )}

@@ -1,4 +1,5 @@
-// Who opens the server under another name learns its address: people from a page, programs from a problem document.
+// Who opens the server under another name learns its address, and who asks for what is not there learns that: people from a page,
+// programs from a problem document.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import { after, before, test } from 'node:test';
@@ -10,9 +11,9 @@ before(async () => {
 });
 after(() => constellation.close());
 
-function get(headers: Record<string, string>): Promise<{ status: number; type: string; text: string }> {
+function get(headers: Record<string, string>, path = '/'): Promise<{ status: number; type: string; text: string }> {
   return new Promise((resolve, reject) => {
-    const request = http.get({ host: '127.0.0.1', port: constellation.core.port, path: '/', headers }, (response) => {
+    const request = http.get({ host: '127.0.0.1', port: constellation.core.port, path, headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => {
         text += part;
@@ -41,4 +42,14 @@ test('a program at another name gets unknown_host with the address in its detail
   assert.ok(typeof problem === 'object' && problem !== null && 'code' in problem && 'detail' in problem);
   assert.equal(problem.code, 'unknown_host');
   assert.ok(String(problem.detail).includes(constellation.core.context.config.origin));
+});
+
+test('a browser at an address with nothing behind it is shown the way home, and nothing of what it sent', async () => {
+  const { host } = new URL(constellation.origin);
+  const page = await get({ host, accept: 'text/html,*/*;q=0.8' }, '/nope-evil?evil');
+  assert.equal(page.status, 404);
+  assert.match(page.type, /^text\/html/);
+  assert.ok(page.text.includes('<a href="/">Home screen</a>') && !page.text.includes('evil'), page.text);
+  const program = await get({ host, accept: '*/*' }, '/nope');
+  assert.deepEqual([program.status, JSON.parse(program.text).code], [404, 'not_found']);
 });

@@ -183,14 +183,15 @@ function chain(where: string): void {
       'X-Forwarded-For: 10.0.0.1',
       'Platform-Client-Address: ::1',
     ];
-    const sent = { method: 'POST', fields: [...fields, 'X-Mine: kept'], body: 'text' };
+    const sent = { method: 'POST', fields: [...fields, 'X-Mine: kept', 'X-Request-Id: theirs'], body: 'text' };
     const answer = await ingress.get(`${hostname}:8791`, '/hooks/x?c=%2F', sent);
     assert.equal(answer.status, 200, answer.body);
     assert.match(answer.head, /content-security-policy: default-src 'self'/i);
     assert.match(answer.head, /x-own: kept/i);
     assert.doesNotMatch(answer.head, /set-cookie|pni_|platform-/i);
     const { headers, ...line } = JSON.parse(answer.body);
-    const { connection: _, ...rest } = headers;
+    const { connection: _, 'platform-request-id': requestId, ...rest } = headers;
+    assert.match(requestId, /^[0-9a-f-]{36}$/);
     assert.deepEqual(line, { method: 'POST', url: '/hooks/x?c=%2F', body: 'text' });
     assert.deepEqual(rest, {
       host: hostname,
@@ -200,6 +201,7 @@ function chain(where: string): void {
       'x-forwarded-host': hostname,
       'platform-public': '1',
       'x-mine': 'kept',
+      'x-request-id': 'theirs',
       'content-length': '4',
     });
   });

@@ -126,6 +126,15 @@ export async function pressInPrompt(button: Locator, effect: Locator): Promise<v
   await until('the press to count', pressed, 60_000);
 }
 
+/** Turns a choice of a prompt off, which counts as late as a press of its buttons. */
+export async function uncheckInPrompt(box: Locator): Promise<void> {
+  const isOff = async () => {
+    await box.uncheck({ timeout: 5_000 }).catch(() => undefined);
+    return !(await box.isChecked());
+  };
+  await until('the choice to be off', isOff, 60_000);
+}
+
 /** The tile of an app on the home screen, whatever is the matter with it. */
 export function tileOf(page: Page, name: string): Locator {
   const escaped = name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');

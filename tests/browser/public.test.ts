@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { DESKTOP, DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, pressInPrompt, uncheckInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -122,7 +122,7 @@ for (const [device, viewport] of DEVICES) {
       ['/ (GET)', '/feed.xml (GET)', '/hooks/ and everything below it (POST)', '/live (WebSocket)'],
     );
     await look(page, device, 'public-review');
-    await routes.getByRole('checkbox', { name: '/live (WebSocket)' }).uncheck();
+    await uncheckInPrompt(routes.getByRole('checkbox', { name: '/live (WebSocket)' }));
     const done = page.getByRole('heading', { name: `${name} is installed` });
     await pressInPrompt(review.getByRole('button', { name: 'Install', exact: true }), done);
     await page.getByRole('button', { name: 'Done' }).click();
@@ -216,7 +216,7 @@ for (const [device, viewport] of DEVICES) {
       ['/photos/ and everything below it (GET)'],
     );
     await look(page, device, 'public-update');
-    await update.getByRole('checkbox', { name: 'Answer requests from the internet' }).uncheck();
+    await uncheckInPrompt(update.getByRole('checkbox', { name: 'Answer requests from the internet' }));
     await pressInPrompt(update.getByRole('button', { name: 'Update', exact: true }), closed);
     assert.deepEqual((await address()).routes.at(-1), { method: 'GET', path: '/photos/*', state: 'not-granted' });
   });

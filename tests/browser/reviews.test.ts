@@ -8,7 +8,15 @@ import type { Browser, Frame, Locator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { BOTH_DEVICES, DESKTOP, DEVICES, FIRST_DEVICE, launchBrowser, pressInPrompt } from './browser.ts';
+import {
+  BOTH_DEVICES,
+  DESKTOP,
+  DEVICES,
+  FIRST_DEVICE,
+  launchBrowser,
+  pressInPrompt,
+  uncheckInPrompt,
+} from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -207,8 +215,8 @@ for (const [device, viewport] of BOTH_DEVICES) {
         await review.getByText(words).waitFor();
       assert.equal(await review.getByText('1.0.0').count(), 1, 'each version is named once');
       await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
-      await review.getByRole('checkbox', { name: LOOKALIKE }).uncheck();
-      await review.getByLabel('Allow this').uncheck();
+      await uncheckInPrompt(review.getByRole('checkbox', { name: LOOKALIKE }));
+      await uncheckInPrompt(review.getByLabel('Allow this'));
       const closed = page.locator('body:not(:has(dialog[open]))');
       await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), closed);
       await page.getByText('Version 2.0.0').waitFor();
@@ -278,7 +286,7 @@ for (const [device, viewport] of DEVICES) {
     await update(async () => {
       await review.getByText('Otherwise the backend stays off, and Diary runs without it.').waitFor();
       await look(page, device, 'reviews-first-backend');
-      await review.getByLabel('Allow this').uncheck();
+      await uncheckInPrompt(review.getByLabel('Allow this'));
     });
     await page.getByText('Off. It came with an update').waitFor();
     const allow = page.getByRole('button', { name: 'Allow the backend' });

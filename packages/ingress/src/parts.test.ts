@@ -196,16 +196,17 @@ test('the boundary of frames is found however their bytes are cut', () => {
   }
 });
 
-test('frames of two bytes take the Ingress no objects, and little of its time', () => {
+test('frames of two bytes take the Ingress no objects', () => {
   const boundary = new FrameBoundary();
   const pings = Buffer.alloc(64 * 1_024, Buffer.from([0x89, 0]));
-  const took = Array.from({ length: 50 }, () => {
-    const begin = performance.now();
-    boundary.passed(pings);
-    return performance.now() - begin;
-  });
+  let objects = 0;
+  pings.subarray = (...range) => {
+    objects += 1;
+    return Buffer.prototype.subarray.apply(pings, range);
+  };
+  boundary.passed(pings);
   assert.ok(boundary.isAt);
-  assert.ok(Math.min(...took) < 0.5, `${Math.min(...took)} ms for 64 KiB`);
+  assert.ok(objects < 10, `${objects} objects for ${pings.length / 2} frames`);
 });
 
 test('held bodies are bounded, for one network more than for all', () => {

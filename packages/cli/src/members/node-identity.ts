@@ -25,7 +25,7 @@ export function openNodeIdentity(dataDirectory: string): NodeIdentity {
 }
 
 /**
- * For a machine that is a node: another key would make it a stranger, and its volumes nobody's.
+ * For a machine that is a node: with another key core would take it for a new node, and give it none of its volumes.
  *
  * @throws StartError `node_key_missing`, `node_key_unusable`
  */

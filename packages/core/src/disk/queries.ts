@@ -140,7 +140,7 @@ export interface PlacedImage {
   readonly bytes: number;
 }
 
-/** `undefined` for an installation that is not placed on this node, or whose version has no image. Locks its row. */
+/** `undefined` for an installation that is not placed on this node, or whose version has no image. */
 export async function selectPlacedImage(
   trx: Executor,
   { installationId, nodeId }: { readonly installationId: InstallationId; readonly nodeId: string },

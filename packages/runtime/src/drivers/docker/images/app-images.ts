@@ -158,11 +158,15 @@ async function fromFile(
   }
 }
 
-/** What the image takes in the engine, as counted before it was loaded; `undefined` when it is not there. */
+/**
+ * What the image takes in the engine, as counted before it was loaded; `undefined` when it is not there, or is of a former version
+ * that did not count.
+ */
 async function diskBytesOf(engine: Engine, name: string): Promise<number | undefined> {
   try {
     const { Config } = await engine.getImage(name).inspect();
-    return Number(Config?.Labels?.[labels.diskBytes] ?? 0);
+    const counted = Config?.Labels?.[labels.diskBytes];
+    return counted === undefined ? undefined : Number(counted);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

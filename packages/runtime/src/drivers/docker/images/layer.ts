@@ -56,10 +56,8 @@ export async function rewriteLayer(blob: AsyncIterable<unknown>, target: Pack, m
     const { header } = entry;
     const kind = kindOf(header);
     const path = pathOf(header.name);
-    meter.entry({
-      files: newFolders(former, path) + 1,
-      diskBytes: (newFolders(former, path) + 1) * BLOCK_BYTES + roundUp(kind === 'file' ? (header.size ?? 0) : 0),
-    });
+    const files = newFolders(former, path) + 1;
+    meter.entry({ files, diskBytes: files * BLOCK_BYTES + roundUp(kind === 'file' ? (header.size ?? 0) : 0) });
     former = path;
     if (kind === undefined || path.length === 0) entry.resume();
     else await write(entry, target, { header, kind, name: path.join('/') });

@@ -1,6 +1,6 @@
 // What an app asks for, in the words of the review that follows.
 import type { AppDetails } from '@platform/sdk/browser';
-import { byWeight, isCritical, permissionWords, resourceWords } from '@platform/shell/permission-words';
+import { byWeight, isPowerful, permissionWords, resourceWords } from '@platform/shell/permission-words';
 
 interface PermissionWordsProps {
   readonly name: string;
@@ -18,7 +18,7 @@ export function PermissionWords({ name, permissions }: PermissionWordsProps) {
           {permissions.toSorted(byWeight).map(({ id, resources, reason }) => (
             <li key={id}>
               {permissionWords(id)}
-              {isCritical(id) && <span class="badge warn">Powerful</span>}
+              {isPowerful({ id, resources }) && <span class="badge warn">Powerful</span>}
               {resourceWords(id, resources) !== null && (
                 <span class={`small resources${id === 'network.connect' ? ' connects' : ' quiet'}`}>
                   {resourceWords(id, resources)}

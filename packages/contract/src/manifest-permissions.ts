@@ -55,10 +55,7 @@ function checkConnections({ frontend, permissions }: Requesting, issue: Issue): 
   for (const kind of frontendSourceKinds) {
     for (const [at, origin] of (frontend?.csp?.[kind] ?? []).entries()) {
       if (!resources.includes(origin))
-        issue(
-          ['frontend', 'csp', kind, at],
-          `needs ${origin} among the resources of the permission network.connect`,
-        );
+        issue(['frontend', 'csp', kind, at], `needs ${origin} among the resources of the permission network.connect`);
     }
   }
 }

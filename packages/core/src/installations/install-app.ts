@@ -30,7 +30,8 @@ export async function installApp(
   if (release === undefined || !isOfferedTo(context, account, release)) throw notPublished();
   const accountKey = account.key;
   const requested = requestedGrants(release.manifest);
-  const grants = permissions === undefined ? normaliseGrants(withoutCritical(requested)) : checkGrants(requested, permissions);
+  const grants =
+    permissions === undefined ? normaliseGrants(withoutCritical(requested)) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
     const place = await placeInstallation(trx, context, { accountKey, appId }, release.manifest);
     // It may have been deleted meanwhile.

@@ -1,6 +1,12 @@
 // An installed app and the doors it has: its workload, as its Gateway would call core, and its frontend in a browser.
 import { strict as assert } from 'node:assert';
-import { type Assignments, type Grant, isCritical, type LaunchDescriptor, type WorkloadStart } from '@platform/contract';
+import {
+  type Assignments,
+  type Grant,
+  isCritical,
+  type LaunchDescriptor,
+  type WorkloadStart,
+} from '@platform/contract';
 import type { TestAccount } from './client.ts';
 import type { Constellation } from './constellation.ts';
 import { buildTestPackage, testManifest } from './packages.ts';

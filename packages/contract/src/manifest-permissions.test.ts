@@ -78,7 +78,8 @@ test('critical is what the contract lists, and nothing else', () => {
     ...['runtime.pause', 'system.inventory.read', 'wallet.payment.propose', 'wallet.policy.propose'],
   ]);
   for (const id of critical)
-    for (const resource of ['notes.add', 'notes.*']) assert.equal(isCritical(id, resource), id !== 'mcp.tools.call', id);
+    for (const resource of ['notes.add', 'notes.*'])
+      assert.equal(isCritical(id, resource), id !== 'mcp.tools.call', id);
 });
 
 test('what is left without critical grants is the request in its order, resource by resource', () => {

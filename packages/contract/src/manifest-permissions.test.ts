@@ -52,6 +52,19 @@ test('every other permission may name what it is for, and everything', () => {
     for (const resources of [['*'], ['notes'], ['team-*', 'notes']]) assert.deepEqual(faultsOf(id, resources), [], id);
 });
 
+test('what is no permission is one fault beside the others, also by the names of members that every object has', () => {
+  const parsed = manifest.safeParse({
+    ...{ schemaVersion: 9, id: 'asking', version: '1.0.0', name: 'Asking', summary: 'Asks.', frontend: {} },
+    permissions: [
+      { id: 'search.indx', resources: ['self'] },
+      { id: 'constructor', resources: ['self'] },
+      { id: 'search.index', resources: ['*'] },
+    ],
+  });
+  const faults = parsed.success ? [] : fieldErrors(parsed.error).map(({ path }) => path);
+  assert.deepEqual(faults.toSorted(), ['permissions[0].id', 'permissions[1].id', 'permissions[2].resources[0]']);
+});
+
 test('a permission of a system role is refused to an app without that very role', () => {
   const reserved = ids.filter((id) => requiredRole(id) !== undefined);
   assert.deepEqual(reserved, ['schedules.manage', 'files.user.manage']);

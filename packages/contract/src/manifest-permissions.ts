@@ -3,7 +3,7 @@
 import type * as z from 'zod';
 import type { RequestedGrant } from './domains/grants.ts';
 import { type FrontendSources, frontendSourceKinds, isConnectResource } from './frontend-origins.ts';
-import { onlyResource, requiredRole } from './permissions.ts';
+import { isPermissionId, onlyResource, requiredRole } from './permissions.ts';
 
 /** Origins of one kind in `frontend.csp`. */
 export const mostOrigins = 16;
@@ -27,6 +27,8 @@ function checkRequest(
   { index, id, resources }: RequestedGrant & { readonly index: number },
   issue: Issue,
 ): void {
+  // What is no permission has its own fault, and is looked at here all the same.
+  if (!isPermissionId(id)) return;
   const role = requiredRole(id);
   if (role !== undefined && !systemRoles.includes(role))
     issue(['permissions', index, 'id'], `is only for the app of the platform with the system role ${role}`);

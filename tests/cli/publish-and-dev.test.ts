@@ -135,7 +135,10 @@ test('package and publish name what does not fit together, and go on', async () 
 
 test('package and publish refuse what the platform would refuse, without uploading it', async () => {
   const refused: [object, RegExp][] = [
-    [{ permissions: [{ id: 'search.indx', resources: ['self'] }] }, /`permissions\[0\]\.id` is not a permission.*search\.index/],
+    [
+      { permissions: [{ id: 'search.indx', resources: ['self'] }] },
+      /`permissions\[0\]\.id` is not a permission.*search\.index/,
+    ],
     [{ permissions: [{ id: 'search.index', resources: ['*'] }] }, /must be "self", the only resource of search\.index/],
     [{ permissions: [{ id: 'files.user.manage', resources: ['*'] }] }, /system role files\.user-manager/],
   ];

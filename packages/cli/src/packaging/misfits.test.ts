@@ -101,10 +101,26 @@ const cases: readonly [string, Readonly<Record<string, unknown>>, readonly strin
     },
     ['permissions[0].resources[1]'],
   ],
-  ['a wildcard of origins for a page', { frontend: {}, permissions: [grant('network.connect', '*')] }, ['permissions[0].resources[0]']],
-  ['an idle time of a backend that never sleeps', { workload: { ...workload, mode: 'always', idleSeconds: 60 } }, ['workload.idleSeconds']],
-  ['a disk without a volume', { workload: { ...workload, resources: { diskMiB: 64 } } }, ['workload.resources.diskMiB']],
-  ['a port in the environment', { workload: { ...workload, environment: { PORT: '1' } } }, ['workload.environment.PORT']],
+  [
+    'a wildcard of origins for a page',
+    { frontend: {}, permissions: [grant('network.connect', '*')] },
+    ['permissions[0].resources[0]'],
+  ],
+  [
+    'an idle time of a backend that never sleeps',
+    { workload: { ...workload, mode: 'always', idleSeconds: 60 } },
+    ['workload.idleSeconds'],
+  ],
+  [
+    'a disk without a volume',
+    { workload: { ...workload, resources: { diskMiB: 64 } } },
+    ['workload.resources.diskMiB'],
+  ],
+  [
+    'a port in the environment',
+    { workload: { ...workload, environment: { PORT: '1' } } },
+    ['workload.environment.PORT'],
+  ],
   ['tools that are not offered', { workload: { ...workload, mcp: { path: '/mcp' } } }, ['workload.mcp']],
   [
     'tools that are nowhere',
@@ -145,12 +161,28 @@ test('of every permission it says whether it is critical, opens nothing, or is f
         line.startsWith('permissions[0] '),
       );
     const whole = lines({ frontend: {}, workload });
-    assert.equal(whole.some((line) => line.includes('critical')), isCritical(id, resource), id);
-    assert.equal(whole.some((line) => line.includes('opens nothing')), !opensSomething(id), id);
+    assert.equal(
+      whole.some((line) => line.includes('critical')),
+      isCritical(id, resource),
+      id,
+    );
+    assert.equal(
+      whole.some((line) => line.includes('opens nothing')),
+      !opensSomething(id),
+      id,
+    );
     assert.equal(whole.length, Number(isCritical(id, resource)) + Number(!opensSomething(id)), id);
     const [noPage, noBackend] = [lines({ workload }), lines({ frontend: {} })];
-    assert.equal(noPage.some((line) => line.includes('only a frontend')), partUsing(id) === 'frontend', id);
-    assert.equal(noBackend.some((line) => line.includes('only a backend')), partUsing(id) === 'workload', id);
+    assert.equal(
+      noPage.some((line) => line.includes('only a frontend')),
+      partUsing(id) === 'frontend',
+      id,
+    );
+    assert.equal(
+      noBackend.some((line) => line.includes('only a backend')),
+      partUsing(id) === 'workload',
+      id,
+    );
   }
 });
 

@@ -126,7 +126,7 @@ async function publishRemotely(
 async function remoteMachineKinds(remote: RemotePlatform): Promise<readonly MachineKind[] | null> {
   try {
     const { body } = await remote.call({ method: 'GET', path: '/v1/development/machines' });
-    return remote.read(machineKinds, body).items;
+    return remote.read(machineKinds, body).machines;
   } catch (error) {
     // The version is published, whatever this says.
     if (error instanceof RefusalError || error instanceof StartError) return null;

@@ -19,7 +19,7 @@ export type Developed = z.infer<typeof developed>;
 
 /** Machines that run backends, each kind once. Empty: none does. */
 export const machineKinds = z.strictObject({
-  items: z.array(
+  machines: z.array(
     z.strictObject({
       runtimes: z.array(workloadRuntime),
       /** Of executables; `null` where none runs. */
@@ -27,7 +27,7 @@ export const machineKinds = z.strictObject({
     }),
   ),
 });
-export type MachineKind = z.infer<typeof machineKinds>['items'][number];
+export type MachineKind = z.infer<typeof machineKinds>['machines'][number];
 
 const routes = {
   'development.machines': {

@@ -75,7 +75,7 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
       if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
       return streamLogs(context, call);
     },
-    'development.machines': async () => ({ status: 200, body: { items: await machineKinds(context.database) } }),
+    'development.machines': async () => ({ status: 200, body: { machines: await machineKinds(context.database) } }),
     'development.install': async ({ caller, params, body }) => {
       const account = { key: caller.accountKey, name: caller.accountName };
       const release = { appId: params.appId, version: body.version };

@@ -1,5 +1,13 @@
 // A permission as one sentence, for the shell and the platform's own apps.
-import { isCritical, type PermissionId, permissions, type ResourceKind } from '@platform/contract/permissions';
+import {
+  isCritical,
+  opensSomething,
+  type PermissionId,
+  permissions,
+  type ResourceKind,
+} from '@platform/contract/permissions';
+
+export { opensSomething };
 
 interface Request {
   readonly id: PermissionId;

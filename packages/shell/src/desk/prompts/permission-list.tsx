@@ -35,7 +35,7 @@ const STRANGERS: Readonly<Partial<Record<PermissionId, string>>> = {
 const EFFECTS: Readonly<Partial<Record<PermissionId, string>>> = {
   'network.connect': 'It can send what it knows to these addresses.',
   'network.public': 'It can send what it knows to any address.',
-  'runtime.network-tunnel': 'It is isolated less than other apps: it changes network interfaces on the server.',
+  'runtime.network-tunnel': 'It is less isolated than other apps: it can change its network interfaces.',
 };
 
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {

@@ -65,6 +65,33 @@ test('what is no permission is one fault beside the others, also by the names of
   assert.deepEqual(faults.toSorted(), ['permissions[0].id', 'permissions[1].id', 'permissions[2].resources[0]']);
 });
 
+test('requests of one permission count as one, with all their resources and the first reason', () => {
+  const asking = { schemaVersion: 9, id: 'asking', version: '1.0.0', name: 'Asking', summary: 'Asks.' };
+  const origin = 'https://api.example.com';
+  const parsed = manifest.parse({
+    ...asking,
+    frontend: { csp: { connect: [origin] } },
+    permissions: [
+      { id: 'notifications.publish', resources: ['news', 'news'] },
+      { id: 'network.connect', resources: ['https://img.example.com'] },
+      { id: 'notifications.publish', resources: ['team.*', 'news'], reason: 'Says what is new.' },
+      { id: 'network.connect', resources: [origin], reason: 'Loads pictures.' },
+      { id: 'notifications.publish', resources: ['alarm'], reason: 'Another reason.' },
+    ],
+  });
+  assert.deepEqual(parsed.permissions, [
+    { id: 'notifications.publish', resources: ['news', 'team.*', 'alarm'], reason: 'Says what is new.' },
+    { id: 'network.connect', resources: ['https://img.example.com', origin], reason: 'Loads pictures.' },
+  ]);
+  const many = (letter: string) => Array.from({ length: 200 }, (_, index) => `${letter}${index}`);
+  const tooMany = manifest.safeParse({
+    ...asking,
+    frontend: {},
+    permissions: ['a', 'b'].map((letter) => ({ id: 'notifications.publish', resources: many(letter) })),
+  });
+  assert.deepEqual(tooMany.success ? [] : fieldErrors(tooMany.error).map(({ path }) => path), ['permissions']);
+});
+
 test('a permission of a system role is refused to an app without that very role', () => {
   const reserved = ids.filter((id) => requiredRole(id) !== undefined);
   assert.deepEqual(reserved, ['schedules.manage', 'files.user.manage']);

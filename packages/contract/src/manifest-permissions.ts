@@ -1,7 +1,7 @@
 // What publishing refuses of the permissions that a manifest requests: grants that could match nothing or are not for such an
 // app, which would only mislead the person who reviews them.
 import type * as z from 'zod';
-import type { RequestedGrant } from './domains/grants.ts';
+import { grants, type RequestedGrant } from './domains/grants.ts';
 import { type FrontendSources, frontendSourceKinds, isConnectResource } from './frontend-origins.ts';
 import { isPermissionId, onlyResource, requiredRole } from './permissions.ts';
 
@@ -14,9 +14,24 @@ interface Requesting {
   readonly frontend?: { readonly csp?: FrontendSources | undefined } | undefined;
 }
 
+/** As installations hold them: each id once, where it stands first, with the resources of all and the first reason. */
+export function mergeRequests(requests: readonly RequestedGrant[]): RequestedGrant[] {
+  const merged = new Map<string, RequestedGrant>();
+  for (const request of requests) {
+    const before = merged.get(request.id);
+    const resources = [...new Set([...(before?.resources ?? []), ...request.resources])];
+    merged.set(request.id, { ...request, ...before, resources });
+  }
+  return [...merged.values()];
+}
+
 export function checkPermissions(manifest: Requesting, context: z.core.$RefinementCtx): void {
   const issue = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message });
   for (const [index, request] of manifest.permissions.entries()) checkRequest(manifest, { index, ...request }, issue);
+  const most = grants.limits.grantResources.value;
+  for (const { id, resources } of mergeRequests(manifest.permissions)) {
+    if (resources.length > most) issue(['permissions'], `must name at most ${most} resources of ${id} in all`);
+  }
   checkConnections(manifest, issue);
 }
 
@@ -42,21 +57,24 @@ function checkRequest(
 
 /** The origins of a frontend need their grant by name: a wildcard is the same to a person whatever is behind it. */
 function checkConnections({ frontend, permissions }: Requesting, issue: Issue): void {
-  const index = permissions.findIndex(({ id }) => id === 'network.connect');
-  const resources = permissions[index]?.resources ?? [];
-  // As many as a frontend can use: a person reads them all, and every list of apps holds them.
-  const most = frontendSourceKinds.length * mostOrigins;
-  if (resources.length > most) issue(['permissions', index, 'resources'], `must name at most ${most} origins`);
-  for (const [at, resource] of resources.entries()) {
-    if (!isConnectResource(resource))
-      issue(
-        ['permissions', index, 'resources', at],
-        'must be an https origin such as https://api.example.com, an international name in its xn-- form',
-      );
+  const origins: string[] = [];
+  for (const [index, { id, resources }] of permissions.entries()) {
+    if (id !== 'network.connect') continue;
+    origins.push(...resources);
+    // As many as a frontend can use: a person reads them all, and every list of apps holds them.
+    const most = frontendSourceKinds.length * mostOrigins;
+    if (origins.length > most) issue(['permissions', index, 'resources'], `must name at most ${most} origins`);
+    for (const [at, resource] of resources.entries()) {
+      if (!isConnectResource(resource))
+        issue(
+          ['permissions', index, 'resources', at],
+          'must be an https origin such as https://api.example.com, an international name in its xn-- form',
+        );
+    }
   }
   for (const kind of frontendSourceKinds) {
     for (const [at, origin] of (frontend?.csp?.[kind] ?? []).entries()) {
-      if (!resources.includes(origin))
+      if (!origins.includes(origin))
         issue(['frontend', 'csp', kind, at], `needs ${origin} among the resources of the permission network.connect`);
     }
   }

@@ -4,7 +4,7 @@ import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { isSourceOrigin } from '../frontend-origins.ts';
-import { checkPermissions, mostOrigins } from '../manifest-permissions.ts';
+import { checkPermissions, mergeRequests, mostOrigins } from '../manifest-permissions.ts';
 import { appId, version } from '../primitives.ts';
 import { nothingHidden, unmixedWords } from '../readable-names.ts';
 import { checkRequestTarget } from '../request-target.ts';
@@ -312,14 +312,8 @@ export const manifest = z
       .optional(),
     frontend: frontendSchema.optional(),
     workload: workload.optional(),
-    permissions: z
-      .array(requestedGrant)
-      .max(grants.limits.grantsPerInstallation.value)
-      .refine(
-        unique(({ id }: { id: string }) => id),
-        'must name each permission once',
-      )
-      .default([]),
+    /** Those of one id count as one. */
+    permissions: z.array(requestedGrant).max(grants.limits.grantsPerInstallation.value).default([]),
     publicEndpoints: z
       .array(publicEndpoint)
       .max(64)
@@ -364,7 +358,8 @@ export const manifest = z
           context.addIssue({ code: 'custom', path: [member], message: 'needs a workload' });
       }
     }
-  });
+  })
+  .overwrite((value) => ({ ...value, permissions: mergeRequests(value.permissions) }));
 export type Manifest = z.infer<typeof manifest>;
 
 export const packages = { limits } as const;

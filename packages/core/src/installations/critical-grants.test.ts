@@ -78,6 +78,24 @@ test('an empty list grants nothing, and naming a part grants that part alone', a
   assert.deepEqual(await held('part'), [{ id: 'messaging.read', resources: ['*'] }]);
 });
 
+test('requests of one permission are one request, and one grant', async () => {
+  const [first, second]: Grant[] = [
+    { id: 'notifications.publish', resources: ['news'] },
+    { id: 'notifications.publish', resources: ['team.*', 'news'] },
+  ];
+  await publish(account, 'twice', { permissions: [first, harmless[2], second] });
+  await install(account, 'twice');
+  const merged = { id: 'notifications.publish', resources: ['news', 'team.*'] };
+  const { permissions, requested } = await view('twice');
+  assert.deepEqual(
+    [permissions, requested],
+    [
+      [merged, harmless[2]],
+      [merged, harmless[2]],
+    ],
+  );
+});
+
 test('an app that requests nothing but critical permissions is installed with none', async () => {
   await publish(account, 'only-critical', { permissions: critical });
   await install(account, 'only-critical');

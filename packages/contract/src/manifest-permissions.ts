@@ -1,7 +1,7 @@
 // What publishing refuses of the permissions that a manifest requests: grants that could match nothing or are not for such an
 // app, which would only mislead the person who reviews them.
 import type * as z from 'zod';
-import { grants, type RequestedGrant } from './domains/grants.ts';
+import type { RequestedGrant } from './domains/grants.ts';
 import { type FrontendSources, frontendSourceKinds, isConnectResource } from './frontend-origins.ts';
 import { isPermissionId, onlyResource, requiredRole } from './permissions.ts';
 
@@ -25,10 +25,10 @@ export function mergeRequests(requests: readonly RequestedGrant[]): RequestedGra
   return [...merged.values()];
 }
 
-export function checkPermissions(manifest: Requesting, context: z.core.$RefinementCtx): void {
+/** @param most resources of one permission */
+export function checkPermissions(manifest: Requesting, most: number, context: z.core.$RefinementCtx): void {
   const issue = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message });
   for (const [index, request] of manifest.permissions.entries()) checkRequest(manifest, { index, ...request }, issue);
-  const most = grants.limits.grantResources.value;
   for (const { id, resources } of mergeRequests(manifest.permissions)) {
     if (resources.length > most) issue(['permissions'], `must name at most ${most} resources of ${id} in all`);
   }

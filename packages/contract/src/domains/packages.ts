@@ -342,7 +342,7 @@ export const manifest = z
   .superRefine((value, context) => {
     if (value.frontend === undefined && value.workload === undefined)
       context.addIssue({ code: 'custom', path: [], message: 'must declare a frontend, a workload or both' });
-    checkPermissions(value, context);
+    checkPermissions(value, grants.limits.grantResources.value, context);
     // Checked at publishing only: nodes read the rest of `workload` out of assignments, also of older packages.
     if (!readableLine[0].test(value.workload?.image ?? ''))
       context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });

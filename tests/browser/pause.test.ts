@@ -2,6 +2,7 @@
 // On a desktop and on a phone, by day and by night; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import { strict as assert } from 'node:assert';
 import { after, before, beforeEach, test } from 'node:test';
+import type { Grant } from '@platform/contract';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { type AskBackend, openBackend } from '../support/backend.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
@@ -28,13 +29,15 @@ before(async () => {
   place = await platformPlace();
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'resting');
-  await publishHostileApp(account, 'brake', [
+  const braking: Grant[] = [
     { id: 'runtime.pause', resources: ['*'] },
     { id: 'apps.lifecycle', resources: ['*'] },
-  ]);
+  ];
+  await publishHostileApp(account, 'brake', braking);
   await publishHostileApp(account, 'powerless', []);
   await publishBackend('worker');
-  for (const appId of ['brake', 'powerless', 'worker']) await account.browser.take('/v1/apps', { body: { appId } });
+  await account.browser.take('/v1/apps', { body: { appId: 'brake', permissions: braking } });
+  for (const appId of ['powerless', 'worker']) await account.browser.take('/v1/apps', { body: { appId } });
   askBackend = await openBackend(platform, account, 'worker');
   browser = await launchBrowser();
 });

@@ -124,7 +124,7 @@ export function promptAttacks(scene: () => Scene): void {
     const port = await connect(frame);
     const answer = call(frame, port, 'apps.requestInstall', { appId: 'prize' });
     const dialog = page.getByRole('dialog');
-    const critical = dialog.getByLabel('Connect to any address on the internet');
+    const critical = dialog.getByLabel('Ask to stop all your apps');
     await critical.waitFor();
     assert.equal(await critical.isChecked(), false);
     const done = page.getByRole('heading', { name: 'prize is installed' });

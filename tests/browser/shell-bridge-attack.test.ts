@@ -30,7 +30,7 @@ before(async () => {
     { id: 'apps.lifecycle', resources: ['bystander'] },
   ]);
   await publishHostileApp(account, 'bystander', [{ id: 'apps.catalog.read', resources: ['*'] }]);
-  await publishHostileApp(account, 'prize', [{ id: 'network.public', resources: ['*'] }]);
+  await publishHostileApp(account, 'prize', [{ id: 'runtime.pause', resources: ['*'] }]);
   for (const appId of ['hostile', 'bystander']) await account.browser.take('/v1/apps', { body: { appId } });
   browser = await launchBrowser();
 });

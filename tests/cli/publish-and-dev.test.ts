@@ -101,6 +101,70 @@ test('with several accounts one must be named, and the id stays with its owner',
   assert.deepEqual(await versionsOf('jotter'), ['1.0.0']);
 });
 
+/** A folder with this manifest and a backend. */
+async function project(id: string, more: object): Promise<string> {
+  const made = path.join(folder, id);
+  await mkdir(path.join(made, 'workload'), { recursive: true });
+  await writeFile(path.join(made, 'workload/main.mjs'), 'export {};');
+  const manifest = { schemaVersion: 9, id, version: '1.0.0', name: id, summary: 'A test.', ...more };
+  await writeFile(path.join(made, 'manifest.json'), JSON.stringify(manifest));
+  return made;
+}
+
+const SCRIPT = { runtime: 'node', entry: 'main.mjs' };
+
+test('package and publish name what does not fit together, and go on', async () => {
+  const made = await project('loose', {
+    workload: SCRIPT,
+    publicEndpoints: ['GET:/feed'],
+    permissions: [{ id: 'wallet.payment.propose', resources: ['*'] }],
+  });
+  const file = path.join(folder, 'loose.tgz');
+  for (const args of [
+    ['package', made, '-o', file],
+    ['publish', file, '--as', 'anna'],
+  ]) {
+    const { code, said } = await run(...args);
+    assert.equal(code, 0, said);
+    assert.match(said, /`publicEndpoints\[0\]` stays closed: .* endpoints\.public on GET:\/feed\./);
+    assert.match(said, /`permissions\[0\]` asks for wallet\.payment\.propose, which opens nothing in this version/);
+    assert.match(said, /`permissions\[0\]` asks for wallet\.payment\.propose, which is critical/);
+  }
+  assert.deepEqual(await versionsOf('loose'), ['1.0.0']);
+});
+
+test('package and publish refuse what the platform would refuse, without uploading it', async () => {
+  const refused: [object, RegExp][] = [
+    [
+      { permissions: [{ id: 'search.indx', resources: ['self'] }] },
+      /`permissions\[0\]\.id` is not a permission.*search\.index/,
+    ],
+    [{ permissions: [{ id: 'search.index', resources: ['*'] }] }, /must be "self", the only resource of search\.index/],
+    [{ permissions: [{ id: 'files.user.manage', resources: ['*'] }] }, /system role files\.user-manager/],
+  ];
+  for (const [more, words] of refused) {
+    const made = await project('refused', { workload: SCRIPT, ...more });
+    for (const args of [
+      ['package', made, '-o', path.join(folder, 'refused.tgz')],
+      ['publish', made, '--as', 'anna'],
+    ]) {
+      const { code, said } = await run(...args);
+      assert.deepEqual([code, words.test(said)], [1, true], said);
+      assert.doesNotMatch(said, /invalid_request/, 'the platform was not asked');
+    }
+  }
+  const role = await project('refused', { workload: SCRIPT, systemRoles: ['schedules.manager-ui'] });
+  const { code, said } = await run('publish', role, '--as', 'anna');
+  assert.deepEqual([code, /`systemRoles` is only for apps that come with/.test(said)], [1, true], said);
+});
+
+test('publishing a backend that no machine can run says so', async () => {
+  const image = { runtime: 'oci', image: `registry.example/app@sha256:${'0'.repeat(64)}` };
+  const { code, said } = await run('publish', await project('imaged', { workload: image }), '--as', 'anna');
+  assert.equal(code, 0, said);
+  assert.match(said, /imaged 1\.0\.0 is in the Store[\s\S]*No machine of this platform runs container images/);
+});
+
 test('publishing works while the platform does not run', async () => {
   assert.equal(await platform?.stop(), 0);
   const { code, said } = await run('publish', path.join(folder, 'notes'), '--as', 'anna');

@@ -1,6 +1,6 @@
 // An author on another machine: signs in with a code, publishes, tries out and reads logs there, until the login ends.
 import { strict as assert } from 'node:assert';
-import { appendFile, chmod, cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, cp, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -97,10 +97,22 @@ test('an approved login is kept for its owner alone, and shown in the account', 
 test('the only login is used where this machine has no platform', async (t) => {
   const first = await run(t, 'publish', notes());
   assert.deepEqual([first.code, /is in the Store of http:\S+, by anna/.test(first.said)], [0, true], first.said);
+  assert.doesNotMatch(first.said, /No machine/);
   const again = await run(t, 'publish', notes(), '--on', platform.origin);
   assert.deepEqual([again.code, /version_exists/.test(again.said)], [1, true], again.said);
   const named = await run(t, 'publish', notes(), '--as', 'anna');
   assert.deepEqual([named.code, /--as is for the platform on this machine/.test(named.said)], [2, true], named.said);
+});
+
+test('what no machine there can run is said after publishing it', async (t) => {
+  const folder = path.join(path.dirname(notes()), 'imaged');
+  await mkdir(path.join(folder, 'workload'), { recursive: true });
+  const workload = { runtime: 'oci', image: `registry.example/app@sha256:${'0'.repeat(64)}` };
+  const manifest = { schemaVersion: 9, id: 'imaged', version: '1.0.0', name: 'Imaged', summary: 'A test.', workload };
+  await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
+  const { code, said } = await run(t, 'publish', folder);
+  assert.equal(code, 0, said);
+  assert.match(said, /is in the Store of http:[\s\S]*No machine of this platform runs container images/);
 });
 
 test('dev runs there with every change and shows the log; permissions are granted by a person alone', async (t) => {

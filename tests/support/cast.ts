@@ -1,10 +1,11 @@
 // One account with one caller of every kind, made through the real routes: for tests that walk what each may do.
 import { strict as assert } from 'node:assert';
-import type { CallerKind } from '@platform/contract';
+import type { CallerKind, Grant } from '@platform/contract';
 import { authorToken } from './author-token.ts';
 import { registerAccount, type TestAccount } from './client.ts';
 import type { Constellation } from './constellation.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
+import { requestAsBefore } from './published-before.ts';
 import { type RawAnswer, rawRequest } from './raw-http.ts';
 
 export interface Cast {
@@ -21,7 +22,7 @@ export interface Cast {
   }): Promise<RawAnswer>;
 }
 
-const EVERYTHING = [
+const EVERYTHING: readonly Grant[] = [
   { id: 'notifications.publish', resources: ['*'] },
   { id: 'notifications.read', resources: ['*'] },
   { id: 'apps.catalog.read', resources: ['*'] },
@@ -58,8 +59,8 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
     return answer.json as Record<string, unknown>;
   }
 
-  async function install(appId: string, permissions: unknown): Promise<InstalledApp> {
-    const manifest = testManifest(appId, { permissions, workload: { runtime: 'node', entry: 'main.js' } });
+  async function install(appId: string, permissions: readonly Grant[]): Promise<InstalledApp> {
+    const manifest = testManifest(appId, { workload: { runtime: 'node', entry: 'main.js' } });
     const body = await buildTestPackage({
       manifest,
       files: { 'frontend/index.html': '<!doctype html>', 'workload/main.js': '' },
@@ -71,7 +72,9 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
       body,
     });
     assert.equal(published.status, 201, published.text);
-    await post('/v1/apps', session, { appId });
+    // Among them what no app of an author can request any more.
+    await requestAsBefore(constellation, appId, permissions);
+    await post('/v1/apps', session, { appId, permissions });
     const launch = await post(`/v1/apps/${appId}/launch`, session, {});
     const appOrigin = String(launch.origin);
     const exchanged = await post(

@@ -1,6 +1,12 @@
 // An installed app and the doors it has: its workload, as its Gateway would call core, and its frontend in a browser.
 import { strict as assert } from 'node:assert';
-import type { Assignments, Grant, LaunchDescriptor, WorkloadStart } from '@platform/contract';
+import {
+  type Assignments,
+  type Grant,
+  isCritical,
+  type LaunchDescriptor,
+  type WorkloadStart,
+} from '@platform/contract';
 import type { TestAccount } from './client.ts';
 import type { Constellation } from './constellation.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
@@ -53,7 +59,8 @@ export async function installTestApp(
     headers: { 'content-type': 'application/gzip' },
   });
   assert.ok([201, 403, 409].includes(published.status), published.text);
-  await account.browser.take('/v1/apps', { body: { appId } });
+  const named = permissions.some(({ id, resources }) => resources.some((resource) => isCritical(id, resource)));
+  await account.browser.take('/v1/apps', { body: named ? { appId, permissions } : { appId } });
   const { origin } = await launch(account, appId);
   const node = { authorization: `Bearer ${world.core.localNode.nodeCredential}` };
   const answer = await callWith(world, '/v1/node/assignments', { headers: node });

@@ -1,13 +1,15 @@
 // What an app asks for, in the words of the review that follows.
 import type { AppDetails } from '@platform/sdk/browser';
-import { byWeight, isCritical, permissionWords, resourceWords } from '@platform/shell/permission-words';
+import { byWeight, isPowerful, opensSomething, permissionWords, resourceWords } from '@platform/shell/permission-words';
 
 interface PermissionWordsProps {
   readonly name: string;
   readonly permissions: AppDetails['permissions'];
 }
 
-export function PermissionWords({ name, permissions }: PermissionWordsProps) {
+export function PermissionWords({ name, permissions: requested }: PermissionWordsProps) {
+  // As in the review that follows.
+  const permissions = requested.filter(({ id }) => opensSomething(id));
   return (
     <section aria-labelledby="permissions-title">
       <h2 id="permissions-title">What {name} asks for</h2>
@@ -18,7 +20,7 @@ export function PermissionWords({ name, permissions }: PermissionWordsProps) {
           {permissions.toSorted(byWeight).map(({ id, resources, reason }) => (
             <li key={id}>
               {permissionWords(id)}
-              {isCritical(id) && <span class="badge warn">Powerful</span>}
+              {isPowerful({ id, resources }) && <span class="badge warn">Powerful</span>}
               {resourceWords(id, resources) !== null && (
                 <span class={`small resources${id === 'network.connect' ? ' connects' : ' quiet'}`}>
                   {resourceWords(id, resources)}
@@ -29,7 +31,10 @@ export function PermissionWords({ name, permissions }: PermissionWordsProps) {
           ))}
         </ul>
       )}
-      <p class="quiet small">Before installing, you review each of them and can turn off the ones you don’t want.</p>
+      <p class="quiet small">
+        Before installing, you review each of them and can turn off the ones you don’t want.
+        {permissions.some(isPowerful) && ' Powerful ones are off until you turn them on.'}
+      </p>
     </section>
   );
 }

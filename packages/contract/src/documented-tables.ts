@@ -3,7 +3,14 @@ import { configurationVariables } from './configuration.ts';
 import type { RouteSpec } from './domain.ts';
 import { coreMetrics, errors, limits, routes } from './domains.ts';
 import { ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
-import { permissions } from './permissions.ts';
+import {
+  criticalResources,
+  isPermissionId,
+  opensSomething,
+  type PermissionId,
+  permissions,
+  requiredRole,
+} from './permissions.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
 const END = '<!-- end of table -->';
@@ -40,14 +47,17 @@ export function documentedTables(): { file: string; table: string }[] {
     {
       file: 'permissions.md',
       table: table(
-        ['permission', 'an app with it can …', 'resources', 'critical', 'in this version'],
-        Object.entries(permissions).map(([id, entry]) => [
-          `\`${id}\``,
-          entry.plain,
-          entry.resources,
-          'critical' in entry ? 'yes' : '',
-          'unbuilt' in entry ? 'opens nothing yet' : '',
-        ]),
+        ['permission', 'an app with it can …', 'resources', 'critical', 'only for', 'in this version'],
+        Object.keys(permissions)
+          .filter(isPermissionId)
+          .map((id) => [
+            `\`${id}\``,
+            permissions[id].plain,
+            permissions[id].resources,
+            criticalWords(id),
+            requiredRole(id) === undefined ? '' : `the system role \`${requiredRole(id)}\``,
+            opensSomething(id) ? '' : 'opens nothing yet',
+          ]),
       ),
     },
     {
@@ -87,6 +97,12 @@ export function documentedTables(): { file: string; table: string }[] {
       ),
     },
   ];
+}
+
+function criticalWords(id: PermissionId): string {
+  const critical = criticalResources(id);
+  if (critical === 'all') return 'yes';
+  return critical.length === 0 ? '' : `on ${critical.map((resource) => `\`${resource}\``).join(', ')}`;
 }
 
 /** The table in a documentation file. @throws Error when its markers are missing */

@@ -68,7 +68,7 @@ export type RateLimitName =
   | 'none';
 
 /** What only apps that come with the platform can be. */
-export type SystemRole = 'schedules.manager-ui';
+export type SystemRole = 'schedules.manager-ui' | 'files.user-manager';
 
 export interface JsonBody {
   readonly schema: z.ZodType;

@@ -32,7 +32,7 @@ Installs the folder (default: this one) as the app <id>-dev of an account (defau
 runs on this machine, or with --on in one that you signed in to with ./platform login. It runs with the real Gateway and
 sandbox beside the published app, with its own data. When a file changes, it gets a new version and its backend starts again;
 its log is shown here. If package.json has the script "watch", that runs too. Ctrl-C ends it; the app stays until you remove it.
-  --grant-all  gives it every permission that its manifest requests, without asking`,
+  --grant-all  gives it every permission that its manifest requests, critical ones too, without asking`,
   async run(args) {
     const { values, positionals } = understood(() =>
       parseArgs({

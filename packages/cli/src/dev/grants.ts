@@ -1,5 +1,5 @@
 // The permissions that a manifest requests, as `platform dev` shows and asks for them.
-import { type Grant, type Manifest, permissions } from '@platform/contract';
+import { type Grant, isCritical, type Manifest, permissions } from '@platform/contract';
 import { complain, paint, readAnswer, say } from '../terminal/terminal.ts';
 
 /** @returns whether the person says yes; no where nobody can be asked */
@@ -20,8 +20,9 @@ export function grantLines(grants: readonly Grant[], requested: Manifest['permis
   return grants.flatMap(({ id, resources }) => {
     const named = resources.every((one) => one === '*' || one === 'self') ? '' : `: ${resources.join(', ')}`;
     const reason = requested.find((one) => one.id === id)?.reason;
+    const critical = resources.some((resource) => isCritical(id, resource)) ? paint('yellow', ' critical') : '';
     return [
-      `  - ${permissions[id].plain}${named} ${paint('dim', `(${id})`)}`,
+      `  - ${permissions[id].plain}${named} ${paint('dim', `(${id})`)}${critical}`,
       ...(reason === undefined ? [] : [paint('dim', `    ${reason}`)]),
     ];
   });

@@ -10,7 +10,7 @@ import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
 import { PackageProblem } from './package-problem.ts';
 import { type PlanOptions, planPackage } from './plan-package.ts';
-import { readIdentity } from './read-identity.ts';
+import { readPackagedManifest } from './read-packaged-manifest.ts';
 import { writePackage } from './write-package.ts';
 
 const MANIFEST = {
@@ -94,7 +94,8 @@ test('a package that tar made of "." is known by its manifest', async (t) => {
   const folder = await folderOf(t, FILES);
   const file = join(await folderOf(t, {}), 'app.tgz');
   execFileSync('tar', ['-czf', file, '-C', folder, '.']);
-  assert.deepEqual(await readIdentity(file), { id: 'sample', version: '1.2.3' });
+  const { id, version } = await readPackagedManifest(file);
+  assert.deepEqual({ id, version }, { id: 'sample', version: '1.2.3' });
 });
 
 test('another version replaces the one of the manifest inside the package only', async (t) => {

@@ -20,6 +20,14 @@ export async function readManifest(folder: string, change?: ManifestChange): Pro
     if (error.code === 'ENOENT') throw new PackageProblem([`${path} is missing: every package has a manifest.`]);
     throw new PackageProblem([`${path} cannot be read (${error.code}).`]);
   });
+  return checkManifest(source, change);
+}
+
+/**
+ * @param source the bytes of manifest.json
+ * @throws {PackageProblem} with every fault of the manifest
+ */
+export function checkManifest(source: Buffer, change?: ManifestChange): CheckedManifest {
   if (source.length > limits.manifestSize.value) {
     throw new PackageProblem([
       `manifest.json has ${sizeText(source.length, Math.ceil)}; at most ${sizeText(limits.manifestSize.value)} are allowed.`,

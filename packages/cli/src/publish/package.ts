@@ -2,9 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { plainLine, sizeText } from '@platform/contract';
+import { faultWords, type Manifest, plainLine, sizeText } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError, understood } from '../command.ts';
+import { misfits } from '../packaging/misfits.ts';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import { type PackagePlan, planPackage } from '../packaging/plan-package.ts';
 import { type WrittenPackage, writePackage } from '../packaging/write-package.ts';
@@ -14,7 +15,7 @@ export const packageCommand: Command = {
   summary: 'build a package from a folder',
   usage: `Usage: ./platform package <folder> [-o <file>]
 
-Checks manifest.json, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
+Checks manifest.json, says what of it does not fit together or opens nothing, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
 The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unless files of that name exist. Packages are reproducible.`,
   async run(args) {
     const { folder, output } = readArguments(args);
@@ -24,6 +25,7 @@ The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unles
       const target = path.resolve(output ?? `${id}-${version}.tgz`);
       await mkdir(path.dirname(target), { recursive: true });
       describe(plan, await writePackage(plan, target));
+      warnOfMisfits(plan.manifest);
     });
   },
 };
@@ -52,6 +54,14 @@ export async function reportingProblems(folder: string, work: () => Promise<void
 export function complainOf(folder: string, { problems }: PackageProblem): void {
   complain(`${paint('red', 'platform:', process.stderr)} ${folder} is not a package:`);
   for (const problem of problems) complain(`  - ${plainLine(problem)}`);
+}
+
+/** What its author should look at; the package is one all the same. */
+export function warnOfMisfits(manifest: Manifest): void {
+  const found = misfits(manifest);
+  if (found.length === 0) return;
+  complain(`${paint('yellow', 'manifest.json:', process.stderr)} check ${found.length === 1 ? 'this' : 'these'}:`);
+  for (const fault of found) complain(`  - ${plainLine(faultWords(fault))}.`);
 }
 
 function describe({ manifest, files, leftOut, litter }: PackagePlan, written: WrittenPackage): void {

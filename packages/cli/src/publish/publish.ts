@@ -4,23 +4,25 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type PublishAnswer, publishAnswer, RefusalError } from '@platform/contract';
+import { type MachineKind, type Manifest, machineKinds, publishAnswer, RefusalError } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
-import { type PublishedPackage, publishPackage } from '@platform/core/operator';
+import { machineKinds as localMachineKinds, publishPackage } from '@platform/core/operator';
+import { StartError } from '@platform/core/start';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError, understood } from '../command.ts';
 import { configuration } from '../local/configuration.ts';
 import { chooseAccount, inWords, withLocalCore } from '../local/local-core.ts';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import { planPackage } from '../packaging/plan-package.ts';
-import { readIdentity } from '../packaging/read-identity.ts';
+import { readPackagedManifest } from '../packaging/read-packaged-manifest.ts';
 import { writePackage } from '../packaging/write-package.ts';
 import { chooseLogin, ON_OPTION } from '../remote/choose-platform.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
-import { paint, say } from '../terminal/terminal.ts';
-import { reportingProblems } from './package.ts';
+import { complain, paint, say } from '../terminal/terminal.ts';
+import { reportingProblems, warnOfMisfits } from './package.ts';
+import { nowhereToRun } from './where-it-runs.ts';
 
 export const publishCommand: Command = {
   summary: 'publish a package in the Store',
@@ -41,24 +43,45 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
     const login = chooseLogin(values.on, values.as);
     return reportingProblems(source, async () => {
       await withPackageFile(source, async (file) => {
-        const { published, account } =
+        const manifest = await readPackagedManifest(file);
+        requireAuthors(manifest);
+        warnOfMisfits(manifest);
+        const { published, account, machines } =
           login === null
-            ? await publishLocally({ config: configuration(), file, accountName: values.as })
-            : { published: await publishRemotely(login, file), account: login.account };
+            ? await publishLocally({ config: configuration(), file, manifest, accountName: values.as })
+            : await publishRemotely(login, file, manifest);
         const where = login === null ? '' : ` of ${login.origin}`;
         say(
           `${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store${where}, by ${account}.`,
         );
         say(`  SHA-256  ${published.hash}`);
+        const { workload } = published.manifest;
+        const obstacle = workload === undefined || machines === null ? null : nowhereToRun(workload, machines);
+        if (obstacle !== null) complain(`${paint('yellow', 'platform:', process.stderr)} ${obstacle}`);
       });
     });
   },
 };
 
-export interface LocalPublication {
+/** What only the platform may publish is not uploaded first. */
+function requireAuthors({ systemRoles = [] }: Manifest): void {
+  if (systemRoles.length > 0)
+    throw new PackageProblem(['manifest.json: `systemRoles` is only for apps that come with the platform.']);
+}
+
+interface Publication {
+  readonly published: { readonly version: string; readonly hash: string; readonly manifest: Manifest };
+  /** Name of the account. */
+  readonly account: string;
+  /** What can run its backend there; `null` where the platform does not say. */
+  readonly machines: readonly MachineKind[] | null;
+}
+
+interface LocalPublication {
   readonly config: PlatformConfig;
   /** The package. */
   readonly file: string;
+  readonly manifest: Manifest;
   /** Default: the only account there is. */
   readonly accountName: string | undefined;
 }
@@ -67,21 +90,17 @@ export interface LocalPublication {
  * Publishes through core's own function, with every check that an upload meets.
  *
  * @throws StartError with core's refusal in words, such as `version_exists`
- * @throws PackageProblem when the file is not a package
  */
-export async function publishLocally({
-  config,
-  file,
-  accountName,
-}: LocalPublication): Promise<{ published: PublishedPackage; account: string }> {
-  const { id, version } = await readIdentity(file);
+async function publishLocally({ config, file, manifest, accountName }: LocalPublication): Promise<Publication> {
+  const { id, version } = manifest;
   const { size } = await stat(file);
   return withLocalCore(config, async (context) => {
     const account = await chooseAccount(context, accountName);
     const source = createReadStream(file);
     try {
       const request = { appId: id, version, publisher: account.key, source, size };
-      return { published: await publishPackage(context, request), account: account.name };
+      const published = await publishPackage(context, request);
+      return { published, account: account.name, machines: await localMachineKinds(context.database) };
     } finally {
       source.destroy();
     }
@@ -89,12 +108,29 @@ export async function publishLocally({
 }
 
 /** @throws StartError with the refusal in words */
-async function publishRemotely({ origin, token }: Login, file: string): Promise<PublishAnswer> {
+async function publishRemotely(
+  { origin, token, account }: Login,
+  file: string,
+  manifest: Manifest,
+): Promise<Publication> {
   try {
     const remote = new RemotePlatform(origin, token);
-    return remote.read(publishAnswer, await upload(remote, await readIdentity(file), file));
+    const published = remote.read(publishAnswer, await upload(remote, manifest, file));
+    return { published, account, machines: await remoteMachineKinds(remote) };
   } catch (error) {
     throw error instanceof RefusalError ? inWords(error) : error;
+  }
+}
+
+/** `null` from a platform of a former version, which has no such route. */
+async function remoteMachineKinds(remote: RemotePlatform): Promise<readonly MachineKind[] | null> {
+  try {
+    const { body } = await remote.call({ method: 'GET', path: '/v1/development/machines' });
+    return remote.read(machineKinds, body).machines;
+  } catch (error) {
+    // The version is published, whatever this says.
+    if (error instanceof RefusalError || error instanceof StartError) return null;
+    throw error;
   }
 }
 

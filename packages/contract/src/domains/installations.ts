@@ -62,7 +62,7 @@ export type InstalledApp = z.infer<typeof installedApp>;
 export const installBody = z.strictObject({
   appId,
   version: version.optional(),
-  /** Narrows what the app requested; absent grants all of it. */
+  /** Narrows what the app requested; absent grants all of it but critical permissions, which have to be named. */
   permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
 });
 
@@ -148,7 +148,7 @@ const routes = {
   'apps.install': {
     method: 'POST',
     path: '/v1/apps',
-    summary: 'Install an app',
+    summary: 'Install an app; critical permissions are granted only where `permissions` names them',
     callers: ['session'],
     origin: 'shell',
     confirms: { nothing: 'an app has its own grants, no secret before one is bound, and is in the list of apps' },

@@ -3,13 +3,14 @@ import * as z from 'zod';
 import { standardDiskMiB, standardResources } from '../backend-resources.ts';
 import { KiB, type Limits, MiB } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
-import { frontendSourceKinds, isConnectResource, isSourceOrigin } from '../frontend-origins.ts';
+import { isSourceOrigin } from '../frontend-origins.ts';
+import { checkPermissions, mergeRequests, mostOrigins } from '../manifest-permissions.ts';
 import { appId, version } from '../primitives.ts';
 import { nothingHidden, unmixedWords } from '../readable-names.ts';
 import { checkRequestTarget } from '../request-target.ts';
 import { readableLine, readableText, storable, visible } from '../text.ts';
 import { common } from './common.ts';
-import { grants, type RequestedGrant, requestedGrant } from './grants.ts';
+import { grants, requestedGrant } from './grants.ts';
 
 const limits = {
   packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
@@ -42,9 +43,6 @@ export const packagePath = z
     (path) => !path.startsWith('/') && !path.endsWith('/') && !path.includes('//'),
     'must be a plain relative path',
   );
-
-/** Origins of one kind in `frontend.csp`. */
-const mostOrigins = 16;
 
 const loadedFrom = z
   .array(
@@ -232,44 +230,6 @@ export const secretSlot = z.strictObject({
 });
 export type SecretSlot = z.infer<typeof secretSlot>;
 
-/** The origins of a frontend need their grant by name: a wildcard is the same to a person whatever is behind it. */
-function checkConnections(
-  {
-    frontend,
-    permissions,
-  }: { frontend?: z.output<typeof frontendSchema> | undefined; permissions: readonly RequestedGrant[] },
-  context: z.core.$RefinementCtx,
-): void {
-  const index = permissions.findIndex(({ id }) => id === 'network.connect');
-  const resources = permissions[index]?.resources ?? [];
-  // As many as a frontend can use: a person reads them all, and every list of apps holds them.
-  const most = frontendSourceKinds.length * mostOrigins;
-  if (resources.length > most)
-    context.addIssue({
-      code: 'custom',
-      path: ['permissions', index, 'resources'],
-      message: `must name at most ${most} origins`,
-    });
-  for (const [at, resource] of resources.entries()) {
-    if (!isConnectResource(resource))
-      context.addIssue({
-        code: 'custom',
-        path: ['permissions', index, 'resources', at],
-        message: 'must be an https origin such as https://api.example.com, an international name in its xn-- form',
-      });
-  }
-  for (const kind of frontendSourceKinds) {
-    for (const [at, origin] of (frontend?.csp?.[kind] ?? []).entries()) {
-      if (!resources.includes(origin))
-        context.addIssue({
-          code: 'custom',
-          path: ['frontend', 'csp', kind, at],
-          message: `needs ${origin} among the resources of the permission network.connect`,
-        });
-    }
-  }
-}
-
 /** `unlisted`: installed by its id. `private`: for the account that published it. */
 export const visibilities = ['public', 'unlisted', 'private'] as const;
 
@@ -352,14 +312,8 @@ export const manifest = z
       .optional(),
     frontend: frontendSchema.optional(),
     workload: workload.optional(),
-    permissions: z
-      .array(requestedGrant)
-      .max(grants.limits.grantsPerInstallation.value)
-      .refine(
-        unique(({ id }: { id: string }) => id),
-        'must name each permission once',
-      )
-      .default([]),
+    /** Those of one id count as one. */
+    permissions: z.array(requestedGrant).max(grants.limits.grantsPerInstallation.value).default([]),
     publicEndpoints: z
       .array(publicEndpoint)
       .max(64)
@@ -388,7 +342,7 @@ export const manifest = z
   .superRefine((value, context) => {
     if (value.frontend === undefined && value.workload === undefined)
       context.addIssue({ code: 'custom', path: [], message: 'must declare a frontend, a workload or both' });
-    checkConnections(value, context);
+    checkPermissions(value, grants.limits.grantResources.value, context);
     // Checked at publishing only: nodes read the rest of `workload` out of assignments, also of older packages.
     if (!readableLine[0].test(value.workload?.image ?? ''))
       context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });
@@ -404,7 +358,8 @@ export const manifest = z
           context.addIssue({ code: 'custom', path: [member], message: 'needs a workload' });
       }
     }
-  });
+  })
+  .overwrite((value) => ({ ...value, permissions: mergeRequests(value.permissions) }));
 export type Manifest = z.infer<typeof manifest>;
 
 export const packages = { limits } as const;

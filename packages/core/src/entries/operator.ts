@@ -54,6 +54,7 @@ export {
   addRule,
   listReservedLabels,
   listRules,
+  machineKinds,
   type ReservedLabelRow,
   type RuleRow,
   removeRule,

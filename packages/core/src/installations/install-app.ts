@@ -1,6 +1,6 @@
 // Installing an app: a version, the grants the person left it, what its backend may use, a host and a node of its own
 // (contract 3).
-import { askedResources, type Grant, type installBody, noResources, refuse } from '@platform/contract';
+import { askedResources, type Grant, type installBody, noResources, refuse, withoutCritical } from '@platform/contract';
 import type * as z from 'zod';
 import type { NamedAccount } from '../accounts/face.ts';
 import { type AppVersion, findAppVersion, holdVersion, isOfferedTo } from '../catalog/face.ts';
@@ -16,6 +16,8 @@ import { assignmentsChanged, type Place, placeInstallation, requireUdpShare } fr
 import { insertInstallation, type NewInstallation } from './queries.ts';
 
 /**
+ * Without `permissions` it gets what its version requests, except what is critical.
+ *
  * @throws RefusalError `not_found` for an app or version that is not published, `grants_exceed_request`,
  *   `already_installed`, `disk_quota`, `account_share`, and what {@link placeInstallation} throws
  */
@@ -28,7 +30,8 @@ export async function installApp(
   if (release === undefined || !isOfferedTo(context, account, release)) throw notPublished();
   const accountKey = account.key;
   const requested = requestedGrants(release.manifest);
-  const grants = permissions === undefined ? normaliseGrants(requested) : checkGrants(requested, permissions);
+  const grants =
+    permissions === undefined ? normaliseGrants(withoutCritical(requested)) : checkGrants(requested, permissions);
   await context.database.transaction().execute(async (trx) => {
     const place = await placeInstallation(trx, context, { accountKey, appId }, release.manifest);
     // It may have been deleted meanwhile.

@@ -17,6 +17,7 @@ export {
   alwaysInForce,
   clearHeldBy,
   DISK_PROMISED,
+  machineKinds,
   markBoundWorkloads,
   memoryInForce,
 } from './placement-queries.ts';

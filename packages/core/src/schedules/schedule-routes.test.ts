@@ -5,7 +5,9 @@ import { limits, type Schedule } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
+import { requestAsBefore } from '../../../../tests/support/published-before.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
+import { nodeWorkload, publish } from '../../test-support/apps.ts';
 import {
   installJobs,
   JOBS,
@@ -162,6 +164,8 @@ test('an account has at most 100 schedules, also when many are added at once, an
 
 test('no other app may, whatever it was granted and whatever it calls itself', async () => {
   const grants = [{ id: 'schedules.manage' as const, resources: ['*'] }];
+  await publish(account, 'impostor', { workload: nodeWorkload });
+  await requestAsBefore(world, 'impostor', grants);
   const app = await installTestApp(world, account, 'impostor', grants);
   const frontend = await app.openFrontend();
   const { id } = await manager.create();

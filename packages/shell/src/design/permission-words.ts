@@ -1,17 +1,33 @@
 // A permission as one sentence, for the shell and the platform's own apps.
-import { isCritical, type PermissionId, permissions } from '@platform/contract/permissions';
+import {
+  isCritical,
+  opensSomething,
+  type PermissionId,
+  permissions,
+  type ResourceKind,
+} from '@platform/contract/permissions';
 
-export { isCritical };
+export { opensSomething };
+
+interface Request {
+  readonly id: PermissionId;
+  readonly resources: readonly string[];
+}
+
+/** Whether a review warns of it, and leaves it or a part of it off. */
+export function isPowerful({ id, resources }: Request): boolean {
+  return resources.some((resource) => isCritical(id, resource));
+}
 
 /** What the resources of a permission are called in front of one of them. */
-export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]['resources'], string>> = {
+export const RESOURCE_LABELS: Readonly<Record<ResourceKind, string>> = {
   'notification topics': 'Topic',
   'app ids': 'App',
   'tool names': 'Tool',
   '`<provider>:<model>` patterns': 'Model',
   'secret slot names': 'Secret',
   'https origins': 'Address',
-  'collection ids': 'Collection',
+  '`<kind>:<id>` patterns': 'Collection',
   '`METHOD:/path`': 'Request',
   '`UDP:<port>` or `UDP:auto`': 'Port',
   '`*`': 'Resource',
@@ -25,16 +41,15 @@ export function permissionWords(id: PermissionId): string {
 }
 
 /** What weighs most comes first: what strangers reach, what is critical, then what leaves the platform; else by words. */
-export function byWeight(
-  { id: one }: { readonly id: PermissionId },
-  { id: other }: { readonly id: PermissionId },
-): number {
-  return weight(other) - weight(one) || permissionWords(one).localeCompare(permissionWords(other), 'en');
+export function byWeight(one: Request, other: Request): number {
+  return weight(other) - weight(one) || permissionWords(one.id).localeCompare(permissionWords(other.id), 'en');
 }
 
-function weight(id: PermissionId): number {
-  if (id === 'endpoints.public' || id === 'endpoints.public.udp') return 3;
-  if (isCritical(id)) return 2;
+function weight(request: Request): number {
+  const { id } = request;
+  if (id === 'endpoints.public' || id === 'endpoints.public.udp') return 4;
+  if (isPowerful(request)) return 3;
+  if (id === 'network.public' || id === 'runtime.network-tunnel') return 2;
   return id === 'network.connect' ? 1 : 0;
 }
 

@@ -1,12 +1,12 @@
 // The choices of a permission review: what an app requested, and what of it the person leaves checked.
-import { type Grant, isCritical, type PermissionId, type RequestedGrant } from '@platform/contract';
+import { type Grant, type PermissionId, type RequestedGrant, withoutCritical } from '@platform/contract';
 
 /** For each requested permission the resources that are checked. */
 export type Choice = ReadonlyMap<PermissionId, ReadonlySet<string>>;
 
-/** Everything but critical permissions, which a person has to turn on one by one. */
+/** What core grants where nothing is chosen: all but critical permissions, which a person has to turn on one by one. */
 export function proposedChoice(requested: readonly RequestedGrant[]): Choice {
-  return new Map(requested.map(({ id, resources }) => [id, new Set(isCritical(id) ? [] : resources)]));
+  return new Map(withoutCritical(requested).map(({ id, resources }) => [id, new Set(resources)]));
 }
 
 /** What is granted now, as a choice within the request; a grant narrower than any requested resource keeps its own. */

@@ -1,9 +1,9 @@
 // Permissions in plain words, each with its reason and resources, to be left on or turned off.
-import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
+import { type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
 import { Icon } from '../../design/icons.tsx';
 import { OutsideAddress } from '../../design/outside-address.tsx';
-import { byWeight, permissionWords, RESOURCE_LABELS } from '../../design/permission-words.ts';
+import { byWeight, isPowerful, permissionWords, RESOURCE_LABELS } from '../../design/permission-words.ts';
 import { modelsInWords } from '../ai/ai-access.ts';
 import { type Choice, offeredResources, withPermission, withResource } from './narrowing.ts';
 import { portInWords, routeInWords } from './route-words.ts';
@@ -31,6 +31,13 @@ const STRANGERS: Readonly<Partial<Record<PermissionId, string>>> = {
   'endpoints.public.udp': 'Anyone on the internet can send packets to this app at:',
 };
 
+/** What else a person should know of a grant that is on unless they turn it off. */
+const EFFECTS: Readonly<Partial<Record<PermissionId, string>>> = {
+  'network.connect': 'It can send what it knows to these addresses.',
+  'network.public': 'It can send what it knows to any address.',
+  'runtime.network-tunnel': 'It is less isolated than other apps: it can change its network interfaces.',
+};
+
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
   return (
     <ul class="permissions">
@@ -48,12 +55,13 @@ interface PermissionRowProps extends Omit<PermissionListProps, 'requested'> {
 function PermissionRow({ request, choice, onChange, disabled = false }: PermissionRowProps) {
   const chosen = choice.get(request.id) ?? new Set<string>();
   const offered = offeredResources(request, chosen);
-  const critical = isCritical(request.id);
+  const critical = isPowerful(request);
   // The review of an update stands above the list of the page below it.
   const box = useId();
   const label = RESOURCE_LABELS[permissions[request.id].resources];
   const addresses = request.id === 'network.connect';
   const strangers = STRANGERS[request.id];
+  const effect = EFFECTS[request.id];
   const listed = addresses || strangers !== undefined;
   const whole = offered.length === 1 && (offered[0] === '*' || offered[0] === 'self');
   return (
@@ -76,10 +84,10 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
             </p>
           )}
           {request.reason !== undefined && <p class="permission-reason">“{request.reason}”</p>}
-          {addresses && (
+          {effect !== undefined && (
             <p class="with-icon">
               <Icon name="globe" size={16} />
-              It can send what it knows to these addresses.
+              {effect}
             </p>
           )}
           {strangers !== undefined && (

@@ -169,7 +169,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
 }
 
 function keptLine(back: boolean, asksForMore: boolean, present: string): string {
-  if (back) return `Permissions that only ${present} had are removed. You can update again at any time.`;
+  if (back) return `Permissions that only ${present} has do nothing until you update again, which you can at any time.`;
   return asksForMore
     ? 'It keeps its data and the permissions it has. You can change this later in Settings, and go back to this version.'
     : 'It keeps its data and permissions, and asks for nothing new. You can go back to this version in Settings.';

@@ -1,17 +1,14 @@
-// The identity of a finished package: id and version out of its manifest, which is looked for from the front.
+// The manifest of a finished package, which is looked for from the front and checked as that of a folder is.
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { limits } from '@platform/contract';
+import { limits, type Manifest } from '@platform/contract';
 import { extract } from 'tar-stream';
-import * as z from 'zod';
 import { PackageProblem } from './package-problem.ts';
+import { checkManifest } from './read-manifest.ts';
 
-const identity = z.object({ id: z.string(), version: z.string() });
-export type PackageIdentity = z.infer<typeof identity>;
-
-/** @throws {PackageProblem} when the file is not a package */
-export async function readIdentity(path: string): Promise<PackageIdentity> {
+/** @throws {PackageProblem} when the file is not a package, with every fault of its manifest */
+export async function readPackagedManifest(path: string): Promise<Manifest> {
   const archive = extract();
   // Left early on purpose, which the pipeline reports; a fault of the file reaches the loop below.
   pipeline(createReadStream(path), createGunzip(), archive, () => {});
@@ -28,14 +25,13 @@ export async function readIdentity(path: string): Promise<PackageIdentity> {
         if (size > limits.manifestSize.value) break;
         chunks.push(chunk as Buffer);
       }
-      const result = identity.safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
-      if (result.success) return result.data;
-      break;
+      return checkManifest(Buffer.concat(chunks)).manifest;
     }
   } catch (error) {
+    if (error instanceof PackageProblem) throw error;
     throw new PackageProblem([
       `${path} cannot be read as a package: ${error instanceof Error ? error.message : error}.`,
     ]);
   }
-  throw new PackageProblem([`${path} has no manifest.json with an id and a version.`]);
+  throw new PackageProblem([`${path} has no manifest.json.`]);
 }

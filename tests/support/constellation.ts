@@ -114,6 +114,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       defaultPlan: 'free',
       objectStore: null,
       outbound: { ca: null },
+      messaging: { serverName: 'shell.platform.localhost' },
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

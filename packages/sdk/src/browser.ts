@@ -16,6 +16,7 @@ import type { CallOptions } from './call-options.ts';
 import { sendDownloadsToShell } from './downloads.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
+import { type MessagingService, messagingService } from './messaging.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
@@ -36,9 +37,14 @@ export type {
   BridgeContext,
   CatalogEntry,
   ChangeSchedule,
+  Conversation,
   CreateSchedule,
   InstalledApp,
   ListedAccount,
+  Message,
+  MessagingContact,
+  MessagingIdentity,
+  MessagingNews,
   Notification,
   PublishNotification,
   Schedule,
@@ -52,6 +58,7 @@ export type {
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
+export type { MessagingService, SyncOptions } from './messaging.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { SchedulesService } from './schedules.ts';
 export type {
@@ -144,6 +151,11 @@ export class App {
 
   notifications(): NotificationsService {
     return this.#notifications;
+  }
+
+  /** Messages of the account to other people. Grants `messaging.read`, `messaging.send`, `messaging.resolve`. */
+  messaging(): MessagingService {
+    return messagingService(this.#access);
   }
 
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */

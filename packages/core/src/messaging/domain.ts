@@ -4,6 +4,7 @@ import type { Domain } from '../domain.ts';
 import { messagingFiles } from './account-files.ts';
 import { bundledTransport } from './bundled/bundled-transport.ts';
 import { removeParty } from './bundled/queries.ts';
+import { publishingMessages } from './notices.ts';
 import { requireServerName } from './provisioning.ts';
 import { type MessagingRoute, messagingRoutes } from './routes.ts';
 
@@ -11,6 +12,7 @@ export function messagingDomain(context: CoreContext): Domain<MessagingRoute> {
   const transport = bundledTransport(context);
   return {
     handlers: messagingRoutes(context, transport),
+    jobs: [publishingMessages(context, transport.find)],
     starting: () => requireServerName(context),
     accountDeleted: (trx, accountKey) => removeParty(trx, accountKey),
     filesOf: ({ accountKey }) => messagingFiles(transport, accountKey),

@@ -1,5 +1,5 @@
 // Who takes part in messaging, and the conversations of the transport that comes with the platform.
-import type { ConversationState } from '@platform/contract';
+import type { ConversationState, NotificationId } from '@platform/contract';
 import type { Generated } from 'kysely';
 import type { OwnedTables } from '../database/schema.ts';
 
@@ -61,6 +61,15 @@ declare module '../database/schema.ts' {
       installation_id: string;
       transaction_id: string;
     };
+    /** Jobs: to become notifications. */
+    message_notices: {
+      id: NotificationId;
+      account_key: string;
+      conversation_id: string;
+      occurred_at: Date;
+      due_at: Date;
+      attempts: Generated<number>;
+    };
   }
 }
 
@@ -70,4 +79,5 @@ export const tables = {
   conversations: {},
   conversation_sides: {},
   conversation_messages: {},
+  message_notices: {},
 } satisfies OwnedTables;

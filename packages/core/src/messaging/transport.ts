@@ -62,6 +62,8 @@ export interface Transport {
   /** `null` for nobody. */
   resolve(address: string): Promise<MessagingContact | null>;
   conversations(accountKey: string, page: PageAt): Promise<TransportPage<TransportConversation>>;
+  /** `undefined` for one that the account does not have. */
+  find(accountKey: string, conversationId: string): Promise<TransportConversation | undefined>;
   direct(
     accountKey: string,
     to: string,

@@ -65,6 +65,17 @@ CREATE UNIQUE INDEX conversation_messages_low ON conversation_messages (conversa
 CREATE UNIQUE INDEX conversation_messages_high ON conversation_messages (conversation_id, high_change)
   WHERE high_change IS NOT NULL;
 
+-- Written in the transaction by which a message or request arrives, and there until it is a notification.
+CREATE TABLE message_notices (
+  id text PRIMARY KEY CHECK (id LIKE 'ntf-%'),
+  account_key text NOT NULL REFERENCES messaging_accounts ON DELETE CASCADE,
+  conversation_id uuid NOT NULL REFERENCES conversations ON DELETE CASCADE,
+  occurred_at timestamptz NOT NULL,
+  due_at timestamptz NOT NULL,
+  attempts integer NOT NULL DEFAULT 0
+);
+CREATE INDEX message_notices_due ON message_notices (due_at);
+
 CREATE TABLE contacts (
   id text PRIMARY KEY,
   account_key text NOT NULL REFERENCES accounts ON DELETE CASCADE,

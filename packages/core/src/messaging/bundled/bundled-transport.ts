@@ -93,6 +93,10 @@ export function bundledTransport(context: Context): Transport {
       const { items, next } = await listConversations(context, accountKey, page);
       return { items: items.map(conversationOf), next };
     },
+    async find(accountKey, id) {
+      const row = await findConversation(database, accountKey, id);
+      return row === undefined ? undefined : conversationOf(row);
+    },
     async direct(accountKey, to) {
       const other = await findAccount(to);
       if (other === undefined) throw refuse('not_found', 'Nobody has this address.');

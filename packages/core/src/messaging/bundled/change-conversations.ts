@@ -7,6 +7,7 @@ import { uuidv7 } from '../../credentials/ids.ts';
 import { changingAt } from '../../database/changing.ts';
 import { notifyEach } from '../../database/notify.ts';
 import type { Executor } from '../../database/schema.ts';
+import { queueNotices } from '../notices.ts';
 import { Change } from './change.ts';
 import { type Changed, type Operation, pairOf } from './operations.ts';
 import {
@@ -59,7 +60,7 @@ async function applyAll(context: Context, operations: readonly Operation[]): Pro
   return changingAt(context, 'messaging.change', async (trx) => {
     const change = await load(trx, context, operations);
     const outcomes = operations.map((operation) => change.apply(operation));
-    await store(trx, change);
+    await store(trx, context, change);
     return outcomes;
   });
 }
@@ -94,7 +95,7 @@ async function load(trx: Executor, context: Context, operations: readonly Operat
   });
 }
 
-async function store(trx: Executor, { stored }: Change): Promise<void> {
+async function store(trx: Executor, context: Context, { stored }: Change): Promise<void> {
   if (stored.conversations.length > 0) await insertConversations(trx, stored.conversations);
   if (stored.sides.length > 0) await upsertSides(trx, stored.sides);
   if (stored.messages.length > 0) await insertMessages(trx, stored.messages);
@@ -105,4 +106,5 @@ async function store(trx: Executor, { stored }: Change): Promise<void> {
     'messaging-changed',
     stored.parties.map(({ accountKey }) => ({ accountKey })),
   );
+  await queueNotices(context, trx, stored.noticed);
 }

@@ -49,6 +49,7 @@ export class Change {
   readonly #newMessages: NewMessage[] = [];
   readonly #changedParties = new Set<string>();
   readonly #changedSides = new Set<string>();
+  readonly #noticed = new Set<string>();
   /** Messages that these operations brought to a side. */
   readonly #arrived = new Map<string, number>();
 
@@ -68,6 +69,8 @@ export class Change {
       sides: [...this.#changedSides].flatMap((key) => this.#sides.get(key) ?? []),
       messages: this.#newMessages,
       parties: [...this.#changedParties].flatMap((key) => this.#parties.get(key) ?? []),
+      /** To which a first unread message or a request came. */
+      noticed: [...this.#noticed].flatMap((key) => this.#sides.get(key) ?? []),
     };
   }
 
@@ -198,7 +201,9 @@ export class Change {
       const { accountKey } = seat.party;
       const key = sideKey(accountKey, row.id);
       const side: StoredSide = { ...seat.side, conversationId: row.id };
-      if (isDeepStrictEqual(side, this.#sides.get(key))) continue;
+      const former = this.#sides.get(key);
+      if (isDeepStrictEqual(side, former)) continue;
+      if (isNoticed(former, side)) this.#noticed.add(key);
       this.#parties.set(accountKey, seat.party);
       this.#sides.set(key, side);
       this.#changedParties.add(accountKey);
@@ -206,6 +211,12 @@ export class Change {
     }
     return result;
   }
+}
+
+/** Somebody waits for the account: since this change, and only the first time until it looked. */
+function isNoticed(former: StoredSide | undefined, { state, unread }: StoredSide): boolean {
+  if (state === 'request') return former?.state !== 'request';
+  return unread > 0 && (former?.unread ?? 0) === 0;
 }
 
 function sideKey(accountKey: string, conversationId: string): string {

@@ -173,3 +173,19 @@ export async function selectNewMessages(
      ORDER BY message.change LIMIT ${limit}`.execute(db);
   return rows.map(messageOf);
 }
+
+export interface SealedKeyRow {
+  readonly id: string;
+  readonly sealedKey: Buffer;
+}
+
+/** Keys of all conversations, from after this one. */
+export async function selectSealedKeys(
+  db: Executor,
+  { after, limit }: { readonly after: string | null; readonly limit: number },
+): Promise<SealedKeyRow[]> {
+  const { rows } = await sql<SealedKeyRow>`
+    SELECT id, sealed_key AS "sealedKey" FROM conversations
+     WHERE ${after}::uuid IS NULL OR id > ${after}::uuid ORDER BY id LIMIT ${limit}`.execute(db);
+  return rows;
+}

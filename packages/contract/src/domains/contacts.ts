@@ -109,3 +109,35 @@ const routes = {
 } as const satisfies Routes;
 
 export const contacts = { limits, errors, routes } as const;
+
+/** What an app learns of a contact that the person picked for it. */
+export interface PickedContact {
+  readonly address: string;
+  /** May be empty. */
+  readonly label: string;
+}
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** Only for the platform's own Contacts, like the three below: the address book of the account, oldest first. */
+    'contacts.list': {
+      params: { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+      result: BridgePage<Contact>;
+    };
+    'contacts.add': {
+      params: { readonly address: string; readonly label?: string | undefined; readonly note?: string | undefined };
+      result: Contact;
+    };
+    /** What is named changes. */
+    'contacts.edit': {
+      params: { readonly id: string; readonly label?: string | undefined; readonly note?: string | undefined };
+      result: Contact;
+    };
+    'contacts.remove': { params: { readonly id: string }; result: null };
+    /**
+     * Every app in front of a visible page may ask. The shell shows the address book, and the app gets the one that the person picks;
+     * `contact` is `null` when they picked none.
+     */
+    'contacts.pick': { params: undefined; result: { readonly contact: PickedContact | null }; asks: true };
+  }
+}

@@ -19,6 +19,7 @@ const SYSTEM_APPS = [
   'settings',
   'wallet',
   'contacts',
+  'messages',
   'agent',
   'notifications',
   'schedules',

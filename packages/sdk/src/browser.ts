@@ -5,6 +5,7 @@ import type {
   CatalogEntry,
   InstalledApp,
   ListedAccount,
+  PickedContact,
   SearchResult,
   ServicesApp,
   SystemInventory,
@@ -37,6 +38,7 @@ export type {
   BridgeContext,
   CatalogEntry,
   ChangeSchedule,
+  Contact,
   Conversation,
   CreateSchedule,
   InstalledApp,
@@ -46,6 +48,7 @@ export type {
   MessagingIdentity,
   MessagingNews,
   Notification,
+  PickedContact,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
@@ -201,6 +204,17 @@ export class App {
    */
   async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
     return (await this.bridge.call('links.open', { url }, options)).opened;
+  }
+
+  /**
+   * Has the shell show the person their contacts, so that they pick one for this app, which learns nothing of the others. Call it
+   * while the app is in front.
+   *
+   * @returns address and label of the one they picked; `null` if they picked nobody
+   * @throws {PlatformError} `not_authorized` while the app is not in front, `rate_limited` after three refusals within a minute
+   */
+  async pickContact(options?: BridgeCallOptions): Promise<PickedContact | null> {
+    return (await this.bridge.call('contacts.pick', undefined, options)).contact;
   }
 
   /**

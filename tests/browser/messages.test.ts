@@ -77,7 +77,7 @@ for (const [device, viewport] of DEVICES) {
       .getByRole('button', { name: /notification/i })
       .first()
       .click();
-    await ben.page.getByText(`${ada.account.name}@`).first().waitFor();
+    await ben.page.getByText(`${ada.account.name} wants to write to you`).first().waitFor();
     await look(ben.page, device, 'messages-notification');
     await ben.page.getByRole('button', { name: 'Open', exact: true }).first().click();
     await ben.messages.getByRole('button', { name: 'Accept' }).waitFor();

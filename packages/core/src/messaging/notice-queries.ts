@@ -4,15 +4,13 @@ import { type Selectable, sql } from 'kysely';
 import { JobTable } from '../background/job-queries.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
 
-export type MessageNotice = Omit<Selectable<DatabaseSchema['message_notices']>, 'due_at' | 'attempts'>;
+type NoticeRow = Selectable<DatabaseSchema['message_notices']>;
+export type MessageNotice = Omit<NoticeRow, 'due_at' | 'attempts'>;
 
 export const messageNotices = new JobTable<NotificationId>('message_notices', 'id');
 
-export async function insertNotices(trx: Executor, notices: readonly MessageNotice[]): Promise<void> {
-  await trx
-    .insertInto('message_notices')
-    .values(notices.map((notice) => ({ ...notice, due_at: notice.occurred_at })))
-    .execute();
+export async function insertNotices(trx: Executor, notices: readonly Omit<NoticeRow, 'attempts'>[]): Promise<void> {
+  await trx.insertInto('message_notices').values(notices).execute();
 }
 
 export async function selectNotice(db: Executor, id: NotificationId): Promise<MessageNotice | undefined> {

@@ -33,7 +33,7 @@ test('a request is one, messages are one until they are read, and none holds the
   await settled();
   const [request, ...none] = await inbox();
   assert.deepEqual(none, []);
-  assert.equal(request?.title, 'ada@shell.platform.localhost wants to write to you');
+  assert.equal(request?.title, 'ada wants to write to you');
   const [conversation] = await ben.conversations();
   assert.equal(request?.presentation?.actions[0]?.target, `?conversation=${conversation?.id}`);
   await ben.act(conversation?.id ?? '', 'accept');
@@ -44,7 +44,7 @@ test('a request is one, messages are one until they are read, and none holds the
   const all = await inbox();
   assert.deepEqual(
     all.map(({ title }) => title),
-    ['New message from ada@shell.platform.localhost', request?.title],
+    ['New message from ada', request?.title],
   );
   assert.ok(!JSON.stringify(all).includes('secret'));
   const {

@@ -1,6 +1,6 @@
 // Messages and requests that arrive become notifications of the Messages app: one of a conversation until it is read, since none
 // says what was written. They are stored by a job, because storing takes locks that others take before the rows of a change.
-import { type NotificationId, notificationId } from '@platform/contract';
+import { type ConversationState, type NotificationId, notificationId } from '@platform/contract';
 import type { JobKind } from '../background/jobs.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
@@ -19,10 +19,13 @@ import { opaqueId } from './opaque-ids.ts';
 import type { TransportConversation } from './transport.ts';
 
 const LEASE_MILLISECONDS = 20_000;
+/** Who has the conversation open has read the message by then, and needs no notification of it. */
+const READING_MILLISECONDS = 3_000;
 
 export interface Arrival {
   readonly accountKey: string;
   readonly conversationId: string;
+  readonly state: ConversationState;
 }
 
 /** In the transaction by which they arrive. */
@@ -32,14 +35,15 @@ export async function queueNotices(
   arrivals: readonly Arrival[],
 ): Promise<void> {
   if (arrivals.length === 0) return;
-  const occurred_at = context.clock();
+  const now = context.clock();
   await insertNotices(
     trx,
-    arrivals.map(({ accountKey, conversationId }) => ({
+    arrivals.map(({ accountKey, conversationId, state }) => ({
       id: notificationId.parse(newId('ntf', context)),
       account_key: accountKey,
       conversation_id: conversationId,
-      occurred_at,
+      occurred_at: now,
+      due_at: state === 'request' ? now : new Date(now.getTime() + READING_MILLISECONDS),
     })),
   );
   await notify(trx, 'message-noticed', {});
@@ -65,7 +69,13 @@ export function publishingMessages(
       const isNews = conversation !== undefined && (conversation.unread > 0 || conversation.state === 'request');
       if (installationId === undefined || !isNews) return 'done';
       const target = `?conversation=${opaqueId(context, 'conv', installationId, conversation.id)}`;
-      const notification = notificationOf(notice, conversation, { installationId, target });
+      const who = nameOf(conversation, context.config.messaging.serverName);
+      const notification = notificationOf(notice, {
+        who,
+        isRequest: conversation.state === 'request',
+        installationId,
+        target,
+      });
       return async (trx) => {
         const { surplus } = await storeWithin(trx, context, [notification]);
         if (surplus > 0) context.count('platform_core_push_dropped_total', { reason: 'surplus' }, surplus);
@@ -76,8 +86,17 @@ export function publishingMessages(
 
 function notificationOf(
   { id, account_key, occurred_at }: MessageNotice,
-  { other, state }: TransportConversation,
-  { installationId, target }: { readonly installationId: NewNotification['installation_id']; readonly target: string },
+  {
+    who,
+    isRequest,
+    installationId,
+    target,
+  }: {
+    readonly who: string;
+    readonly isRequest: boolean;
+    readonly installationId: NewNotification['installation_id'];
+    readonly target: string;
+  },
 ): NewNotification {
   return {
     id,
@@ -85,7 +104,7 @@ function notificationOf(
     installation_id: installationId,
     app_id: MESSAGES_APP,
     topic: 'messages',
-    title: state === 'request' ? `${other.address} wants to write to you` : `New message from ${other.address}`,
+    title: isRequest ? `${who} wants to write to you` : `New message from ${who}`,
     body: '',
     priority: 'normal',
     presentation: {
@@ -99,4 +118,10 @@ function notificationOf(
     created_at: occurred_at,
     expires_at: null,
   };
+}
+
+/** Accounts of this platform by their name alone. */
+function nameOf({ other: { address } }: TransportConversation, serverName: string): string {
+  const ending = `@${serverName}`;
+  return address.endsWith(ending) ? address.slice(0, -ending.length) : address;
 }

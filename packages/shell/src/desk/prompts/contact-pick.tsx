@@ -68,7 +68,7 @@ function ContactPick({ asked }: { readonly asked: Asked & { readonly appId: stri
                   onChange={() => setChosen(one)}
                 />
                 <span class="contact-letter" style={{ '--hue': hueOf(one.address) }} aria-hidden="true">
-                  {letterOf(nameOf(one))}
+                  {letterOf(nameOf(one).replace(/^@/, ''))}
                 </span>
                 <span class="contact-words">
                   <strong>{nameOf(one)}</strong>

@@ -2,8 +2,9 @@
 // whole, and asking again does the rest: nothing lies in between.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Grant } from '@platform/contract';
+import type { Conversation, Grant } from '@platform/contract';
 import type { Point } from '@platform/core';
+import { MESSAGING, type Writer, writerOf } from '../../packages/core/test-support/messaging.ts';
 import { type RequestSettings, registerAccount, type TestAccount, TestBrowser } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { startCoreProcess } from '../support/core-process.ts';
@@ -93,6 +94,40 @@ test('a search index that was not committed is the former one; one that was is t
   assert.deepEqual([await found('lighthouse'), await found('windmill')], [1, 0]);
   await dying('search.write.committed', INDEX, index('windmill'), app.credential);
   assert.deepEqual([await found('lighthouse'), await found('windmill')], [0, 1]);
+});
+
+test('a message, a request and its acceptance that were not committed are none; those that were are there once', async () => {
+  const ada = await writerOf(world, 'mortal-ada');
+  const ben = await writerOf(world, 'mortal-ben');
+  const first = async (writer: Writer): Promise<Conversation | undefined> => (await writer.conversations())[0];
+  const die = (moment: 'committing' | 'committed', { app: { credential } }: Writer, path: string, body?: object) =>
+    dying(
+      `messaging.change.${moment}`,
+      `${MESSAGING}/conversations/${path}`,
+      { method: 'POST', ...(body === undefined ? {} : { body }) },
+      credential,
+    );
+  await die('committing', ada, 'direct', { to: 'mortal-ben' });
+  assert.deepEqual([await first(ada), await first(ben)], [undefined, undefined]);
+  await die('committed', ada, 'direct', { to: 'mortal-ben' });
+  const [a, b] = [await first(ada), await first(ben)];
+  assert.deepEqual([a?.state, b?.state], ['requested', 'request']);
+  await die('committing', ben, `${b?.id}/accept`);
+  assert.deepEqual([(await first(ada))?.state, (await first(ben))?.state], ['requested', 'request']);
+  await die('committed', ben, `${b?.id}/accept`);
+  assert.deepEqual([(await first(ada))?.state, (await first(ben))?.state], ['open', 'open']);
+  const { cursor } = await ben.sync();
+  const message = { transactionId: 'mortal', message: { body: 'once' } };
+  await die('committing', ada, `${a?.id}/messages`, message);
+  assert.deepEqual([await ada.bodies(a?.id ?? ''), await ben.bodies(b?.id ?? '')], [[], []]);
+  await die('committed', ada, `${a?.id}/messages`, message);
+  assert.equal((await ada.send(a?.id ?? '', 'once', 'mortal')).status, 200);
+  assert.deepEqual([await ada.bodies(a?.id ?? ''), await ben.bodies(b?.id ?? '')], [['once'], ['once']]);
+  assert.equal((await first(ben))?.unread, 1);
+  assert.deepEqual(
+    (await ben.sync({ cursor })).messages.map(({ body }) => body),
+    ['once'],
+  );
 });
 
 async function subscribe(): Promise<PushedBrowser> {

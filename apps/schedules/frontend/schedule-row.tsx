@@ -1,7 +1,7 @@
 // One schedule: what it runs and when, how it went last, and what can be done with it.
 import type { Schedule } from '@platform/sdk/browser';
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { AppIcon } from '../../shared/app-icon.tsx';
+import { AskFirst } from '../../shared/ask-first.tsx';
 import { timeIn, wordsOf } from './when.ts';
 
 interface ScheduleRowProps {
@@ -54,7 +54,7 @@ export function ScheduleRow({ schedule, app, running, ...on }: ScheduleRowProps)
           <button type="button" onClick={on.onChange} aria-label={`Change ${name}`}>
             Change
           </button>
-          <DeleteButton name={name} onDelete={on.onDelete} />
+          <AskFirst word="Delete" name={name} question="Delete it?" yes="Yes, delete" no="Keep" onYes={on.onDelete} />
         </div>
       </div>
     </article>
@@ -75,41 +75,5 @@ function LastRun({ schedule, running }: { readonly schedule: Schedule; readonly 
         </>
       )}
     </p>
-  );
-}
-
-/** Asks before it deletes, in its own place: browsers ignore `confirm` in a frame. */
-function DeleteButton({ name, onDelete }: { readonly name: string; readonly onDelete: () => void }) {
-  const [asking, setAsking] = useState<boolean>();
-  const keep = useRef<HTMLButtonElement>(null);
-  const ask = useRef<HTMLButtonElement>(null);
-  // With the drawing: a key that is pressed next must not find the focus nowhere.
-  useLayoutEffect(() => {
-    if (asking === undefined) return;
-    if (asking) keep.current?.focus();
-    else ask.current?.focus();
-  }, [asking]);
-  if (asking !== true)
-    return (
-      <button ref={ask} type="button" class="danger" onClick={() => setAsking(true)} aria-label={`Delete ${name}`}>
-        Delete
-      </button>
-    );
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset would frame the question.
-    <span class="row" role="group" aria-label={`Delete ${name}?`}>
-      <span>Delete it?</span>
-      <button type="button" class="danger" onClick={onDelete}>
-        Yes, delete
-      </button>
-      <button
-        ref={keep}
-        type="button"
-        onClick={() => setAsking(false)}
-        onKeyDown={(event) => event.key === 'Escape' && setAsking(false)}
-      >
-        Keep
-      </button>
-    </span>
   );
 }

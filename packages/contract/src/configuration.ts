@@ -248,7 +248,7 @@ export const configurationVariables = {
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:
-      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, passkey, exchange, join, authorRequest, authorCode, session, notification, searchWrite, workflow, service, objectStorage.',
+      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, passkey, exchange, join, authorRequest, authorCode, session, notification, searchWrite, workflow, messagingSend, messagingDirect, service, objectStorage.',
   },
   PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
   PLATFORM_NOTIFICATIONS_KEPT: {
@@ -336,6 +336,11 @@ export const configurationVariables = {
     meaning:
       'JSON file with the AI providers that apps may use, their keys’ files, and the limits of each app; docs/operators.md has an example. Read again on SIGHUP. Empty: none.',
   },
+  PLATFORM_MESSAGING_SERVER_NAME: {
+    default: '',
+    meaning:
+      'What the addresses of accounts end in (`<name>@<server name>`); it cannot be changed once the first address was given, because others know accounts by it. Empty: the host of PLATFORM_OS_ORIGIN.',
+  },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:
@@ -348,7 +353,6 @@ export type ConfigurationVariable = keyof typeof configurationVariables;
 
 /** Names of the specification and contract whose parts are not there yet; setting one gives a notice at start, no refusal. */
 export const laterConfigurationVariables = [
-  'PLATFORM_MESSAGING_SERVER_NAME',
   'PLATFORM_MESSAGING_BRIDGE_URL',
   'PLATFORM_MESSAGING_BRIDGE_TOKEN',
 ] as const;

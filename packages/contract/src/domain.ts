@@ -64,6 +64,8 @@ export type RateLimitName =
   | 'notification'
   | 'searchWrite'
   | 'workflow'
+  | 'messagingSend'
+  | 'messagingDirect'
   | 'service'
   | 'none';
 

@@ -8,6 +8,7 @@ import { authorTokens } from './domains/author-tokens.ts';
 import { catalog } from './domains/catalog.ts';
 import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
+import { contacts } from './domains/contacts.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
@@ -17,8 +18,8 @@ import { home } from './domains/home.ts';
 import { ingress } from './domains/ingress.ts';
 import { installations } from './domains/installations.ts';
 import { intelligence } from './domains/intelligence.ts';
-import { later } from './domains/later.ts';
 import { leases } from './domains/leases.ts';
+import { messaging } from './domains/messaging.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { objectStorage } from './domains/object-storage.ts';
@@ -41,6 +42,7 @@ export * from './domains/author-tokens.ts';
 export * from './domains/catalog.ts';
 export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
+export * from './domains/contacts.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
@@ -51,9 +53,9 @@ export * from './domains/home.ts';
 export * from './domains/ingress.ts';
 export * from './domains/installations.ts';
 export * from './domains/intelligence.ts';
-export * from './domains/later.ts';
 export * from './domains/leases.ts';
 export * from './domains/members.ts';
+export * from './domains/messaging.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
@@ -104,7 +106,8 @@ const domains = {
   fleet,
   operator,
   intelligence,
-  later,
+  messaging,
+  contacts,
 } as const satisfies Readonly<Record<string, Domain>>;
 
 type Domains = typeof domains;

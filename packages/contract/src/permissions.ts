@@ -102,9 +102,9 @@ export const permissions = {
     unbuilt: true,
   },
   'search.index': { plain: 'add its items to your search', resources: SELF, part: 'workload' },
-  'messaging.read': { plain: 'read your messages', resources: ALL, critical: true, unbuilt: true },
-  'messaging.send': { plain: 'send messages as you', resources: ALL, critical: true, unbuilt: true },
-  'messaging.resolve': { plain: 'look up message addresses', resources: ALL, critical: true, unbuilt: true },
+  'messaging.read': { plain: 'read your messages', resources: ALL, critical: true },
+  'messaging.send': { plain: 'send messages as you', resources: ALL, critical: true },
+  'messaging.resolve': { plain: 'look up message addresses', resources: ALL, critical: true },
   'endpoints.public': { plain: 'answer requests from the internet', resources: '`METHOD:/path`', part: 'workload' },
   'endpoints.public.udp': {
     plain: 'open a UDP port to the internet',

@@ -65,3 +65,15 @@ export async function* everyItem<Item>(
     cursor = page.nextCursor;
   } while (cursor !== null);
 }
+
+/** The items of a list that is read page by page, each from `next` of the one before. */
+export async function* everyPage<Item>(
+  read: (at: unknown) => Promise<{ readonly items: readonly Item[]; readonly next: unknown }>,
+): AsyncGenerator<Item> {
+  let at: unknown;
+  do {
+    const page = await read(at);
+    yield* page.items;
+    at = page.next;
+  } while (at !== null);
+}

@@ -2,6 +2,7 @@
 import { accountDomain } from './accounts/domain.ts';
 import { type CatalogOptions, catalogDomain } from './catalog/domain.ts';
 import { clientDomain } from './clients/domain.ts';
+import { contactDomain } from './contacts/domain.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
@@ -14,6 +15,7 @@ import { ingressDomain } from './ingress/domain.ts';
 import { installationDomain } from './installations/domain.ts';
 import { intelligenceDomain } from './intelligence/domain.ts';
 import { leaseDomain } from './leases/domain.ts';
+import { messagingDomain } from './messaging/domain.ts';
 import { nodeDomain } from './nodes/domain.ts';
 import { notificationDomain } from './notifications/domain.ts';
 import { objectStorageDomain } from './object-storage/domain.ts';
@@ -69,6 +71,8 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     outboundDomain(context),
     workflowDomain(context),
     scheduleDomain(context, options.schedules),
+    messagingDomain(context),
+    contactDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),
     topologyDomain(context),

@@ -40,6 +40,7 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,
+  'contacts.pick': true,
   'downloads.save': true,
   'links.open': true,
   'runtime.pause': true,

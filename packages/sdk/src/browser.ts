@@ -5,6 +5,7 @@ import type {
   CatalogEntry,
   InstalledApp,
   ListedAccount,
+  PickedContact,
   SearchResult,
   ServicesApp,
   SystemInventory,
@@ -16,6 +17,7 @@ import type { CallOptions } from './call-options.ts';
 import { sendDownloadsToShell } from './downloads.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
+import { type MessagingService, messagingService } from './messaging.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
@@ -36,10 +38,17 @@ export type {
   BridgeContext,
   CatalogEntry,
   ChangeSchedule,
+  Contact,
+  Conversation,
   CreateSchedule,
   InstalledApp,
   ListedAccount,
+  Message,
+  MessagingContact,
+  MessagingIdentity,
+  MessagingNews,
   Notification,
+  PickedContact,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
@@ -52,6 +61,7 @@ export type {
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
+export type { MessagingService, SyncOptions } from './messaging.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { SchedulesService } from './schedules.ts';
 export type {
@@ -146,6 +156,11 @@ export class App {
     return this.#notifications;
   }
 
+  /** Messages of the account to other people. Grants `messaging.read`, `messaging.send`, `messaging.resolve`. */
+  messaging(): MessagingService {
+    return messagingService(this.#access);
+  }
+
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   schedules(): SchedulesService {
     return schedulesService(this.#access);
@@ -189,6 +204,17 @@ export class App {
    */
   async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
     return (await this.bridge.call('links.open', { url }, options)).opened;
+  }
+
+  /**
+   * Has the shell show the person their contacts, so that they pick one for this app, which learns nothing of the others. Call it
+   * while the app is in front.
+   *
+   * @returns address and label of the one they picked; `null` if they picked nobody
+   * @throws {PlatformError} `not_authorized` while the app is not in front, `rate_limited` after three refusals within a minute
+   */
+  async pickContact(options?: BridgeCallOptions): Promise<PickedContact | null> {
+    return (await this.bridge.call('contacts.pick', undefined, options)).contact;
   }
 
   /**

@@ -4,6 +4,7 @@ import type { AppCapability, ListedAccount, ServicesApp, SystemInventory } from 
 import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
+import { type MessagingService, messagingService } from './messaging.ts';
 import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
 import { type OutboundService, outboundService } from './outbound.ts';
 import { PlatformError } from './platform-error.ts';
@@ -41,8 +42,13 @@ import { type WorkflowsService, workflowsService } from './workflows.ts';
 export type {
   AppCapability,
   ChangeSchedule,
+  Conversation,
   CreateSchedule,
   ListedAccount,
+  Message,
+  MessagingContact,
+  MessagingIdentity,
+  MessagingNews,
   Notification,
   PublishNotification,
   Schedule,
@@ -57,6 +63,7 @@ export type {
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
+export type { MessagingService, SyncOptions } from './messaging.ts';
 export type { ObjectStorage } from './object-storage.ts';
 export type { OutboundRequest, OutboundService } from './outbound.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
@@ -97,6 +104,8 @@ export class PlatformServicesClient {
   readonly search: SearchService;
   /** Workflow runs of this installation. Need no grant. */
   readonly workflows: WorkflowsService;
+  /** Messages of the account to other people. Grants `messaging.read`, `messaging.send`, `messaging.resolve`. */
+  readonly messaging: MessagingService;
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   readonly schedules: SchedulesService;
   readonly #access: { readonly api: string; readonly token: string };
@@ -109,6 +118,7 @@ export class PlatformServicesClient {
     this.notifications = notificationsService(this.#access);
     this.search = searchService(this.#access);
     this.workflows = workflowsService(this.#access);
+    this.messaging = messagingService(this.#access);
     this.schedules = schedulesService(this.#access);
   }
 

@@ -52,6 +52,16 @@ function record(id: string, topic: string): Notification {
   };
 }
 
+const CONTACT = {
+  id: 'ctc-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203',
+  address: 'ben@platform.example',
+  external: false,
+  transport: null,
+  label: 'Ben',
+  note: '',
+  createdAt: '2026-11-21T10:00:00.000Z',
+};
+
 export interface World {
   grants: Grant[];
   apps: InstalledApp[];
@@ -90,6 +100,10 @@ export function world(change: Partial<World> = {}): World {
     answers: {
       'auth.registration': { registration: 'invite' },
       'operator.invitations.list': { items: [], nextCursor: null },
+      'account.contacts.list': { items: [], nextCursor: null },
+      'account.contacts.add': { contact: CONTACT },
+      'account.contacts.change': { contact: CONTACT },
+      'account.contacts.remove': undefined,
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),
@@ -252,6 +266,11 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`save? ${asker} ${name} ${file.size}`);
       return state.approves;
     },
+    pickContact: async (asker) => {
+      did(`pick? ${asker}`);
+      return state.approves;
+    },
+    pickedContact: () => ({ address: 'ben@platform.example', label: 'Ben' }),
     reviewInvite: async (asker, name) => {
       did(`invite? ${asker} ${name}`);
       return state.approves;

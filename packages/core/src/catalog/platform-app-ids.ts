@@ -7,6 +7,7 @@ export const defaultAppIds = [
   'settings',
   'wallet',
   'contacts',
+  'messages',
   'agent',
   'notifications',
   'schedules',

@@ -51,6 +51,10 @@ export interface CoreConfig {
   readonly objectStore: ObjectStore | null;
   /** Certificate authorities of the operator that the object store may have its certificate from, PEM. */
   readonly outbound: { readonly ca: string | null };
+  readonly messaging: {
+    /** In the addresses of accounts, lower case. */
+    readonly serverName: string;
+  };
   readonly listenHost: string;
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];

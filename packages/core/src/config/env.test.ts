@@ -246,7 +246,7 @@ test('every variable of the specification and its contract is known by name', ()
 });
 
 test('a variable of a part that does not exist yet is reported, not refused', () => {
-  const { notices } = read({ PLATFORM_MESSAGING_SERVER_NAME: 'x' });
+  const { notices } = read({ PLATFORM_MESSAGING_BRIDGE_URL: 'x' });
   assert.equal(notices.length, 1);
 });
 

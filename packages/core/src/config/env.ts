@@ -1,7 +1,8 @@
 // Reads the environment once, at start. A wrong or contradictory value stops the start with one message that names
 // the variable, what is wrong with it and how to set it (contract 6). The subjects have files of their own:
 // web-settings.ts, ingress-settings.ts, ingress-limits.ts, push-settings.ts, node-settings.ts, docker-settings.ts, microvm-settings.ts, network-settings.ts,
-// outbound-settings.ts, notification-settings.ts, account-settings.ts, search-settings.ts, account-share-settings.ts, object-store-settings.ts.
+// outbound-settings.ts, notification-settings.ts, account-settings.ts, search-settings.ts, account-share-settings.ts, object-store-settings.ts,
+// messaging-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
 import {
@@ -18,6 +19,7 @@ import type { CoreConfig } from './config.ts';
 import { isDatabaseUrl } from './database-url.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
+import { readMessagingSettings } from './messaging-settings.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
@@ -107,6 +109,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readAccountShareSettings(read),
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
+    ...readMessagingSettings(read, web.origin),
     intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),
     ...readObjectStoreSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
@@ -201,6 +204,7 @@ function effectiveValues(
     | 'ingressOrigin'
     | 'listenPort'
     | 'nodePort'
+    | 'messaging'
   >,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
@@ -211,6 +215,7 @@ function effectiveValues(
     PLATFORM_DATA_DIR: config.dataDirectory,
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
+    PLATFORM_MESSAGING_SERVER_NAME: config.messaging.serverName,
     PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {

@@ -25,6 +25,8 @@ export const defaultRates: Rates = {
   notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
   searchWrite: steady(limits.searchWriteRate.value),
   workflow: steady(limits.workflowRate.value),
+  messagingSend: steady(limits.messagingSendRate.value),
+  messagingDirect: steady(limits.messagingDirectRate.value),
   service: steady(limits.serviceRate.value),
   objectStorage: steady(limits.objectStorageRate.value),
 };

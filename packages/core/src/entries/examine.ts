@@ -6,6 +6,7 @@ export { examinePages, type PageFault } from '../database/examine-pages.ts';
 export { isSamePlatform } from '../identity/same-platform.ts';
 export { isIngressKey } from '../ingress/face.ts';
 export { tryProviderKeys } from '../intelligence/face.ts';
+export { tryConversationKeys } from '../messaging/face.ts';
 export { findNodeByKey, opensControlCredentials } from '../nodes/face.ts';
 export { opensPushKey } from '../push/face.ts';
 export { trySecrets } from '../secrets/face.ts';

@@ -21,6 +21,8 @@ export interface Waiting<Who extends Caller, Value> {
   };
   readonly wakeOn: readonly WakingSignal[];
   readonly longestMilliseconds: number;
+  /** Ends the wait early. Default: nothing does. */
+  readonly over?: AbortSignal;
   /** Reads what there is for the caller as it is now: at the beginning, and after each of the signals. */
   read(caller: Who): Promise<Value>;
   /** Whether it is worth an answer. */
@@ -28,14 +30,14 @@ export interface Waiting<Who extends Caller, Value> {
 }
 
 /**
- * Resolves with what was read as soon as that is news, or as it is when the wait ends: after the longest time, when core
+ * Resolves with what was read as soon as that is news, or as it is when the wait ends: after the longest time, by `over`, when core
  * stops, when the client disconnected, or when a signal changed what the caller may do.
  *
  * @throws what `read` does, and `stillAllowed` for a caller that ended before or meanwhile
  */
 export async function awaitChange<Who extends Caller, Value>(
   { signals, callers, stopping }: Pick<CoreContext, 'signals' | 'callers' | 'stopping'>,
-  { call, wakeOn, longestMilliseconds, read, isNews }: Waiting<Who, Value>,
+  { call, wakeOn, longestMilliseconds, over: given, read, isNews }: Waiting<Who, Value>,
 ): Promise<Value> {
   const { caller, reply, stillAllowed } = call;
   const wake = new Wake();
@@ -65,6 +67,7 @@ export async function awaitChange<Who extends Caller, Value>(
   const timer = setTimeout(end, longestMilliseconds);
   stopping.addEventListener('abort', end);
   reply.raw.once('close', end);
+  given?.addEventListener('abort', end);
   try {
     // It may have ended before anybody listened here.
     let current = await stillAllowed();
@@ -86,6 +89,7 @@ export async function awaitChange<Who extends Caller, Value>(
     clearTimeout(timer);
     stopping.removeEventListener('abort', end);
     reply.raw.off('close', end);
+    given?.removeEventListener('abort', end);
     for (const off of offs) off();
   }
 }

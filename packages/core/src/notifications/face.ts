@@ -1,3 +1,4 @@
 // What the rest of core may use of notifications.
 export { countNotifications } from './count-queries.ts';
-export type { NotificationRow } from './queries.ts';
+export type { NewNotification, NotificationRow } from './queries.ts';
+export { storeWithin } from './store-notifications.ts';

@@ -9,6 +9,7 @@ import type { DatabaseSchema } from '../database/schema.ts';
 type Database = Kysely<DatabaseSchema>;
 /** A notification as it is stored. */
 export type NotificationRow = Selectable<DatabaseSchema['notifications']>;
+/** One before it is stored. */
 export type NewNotification = Omit<NotificationRow, 'sequence' | 'read_at'>;
 
 /**

@@ -91,6 +91,10 @@ export const shellRoutes = {
   'account.intelligence.usage': 'GET /v1/account/intelligence/usage',
   'apps.intelligence.read': 'GET /v1/apps/:appId/intelligence',
   'apps.intelligence.limit': 'PUT /v1/apps/:appId/intelligence',
+  'account.contacts.list': 'GET /v1/account/contacts',
+  'account.contacts.add': 'POST /v1/account/contacts',
+  'account.contacts.change': 'PATCH /v1/account/contacts/:contactId',
+  'account.contacts.remove': 'DELETE /v1/account/contacts/:contactId',
 } as const;
 
 export type ShellRoute = keyof typeof shellRoutes;

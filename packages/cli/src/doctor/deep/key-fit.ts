@@ -9,6 +9,7 @@ import {
   opensControlCredentials,
   opensPushKey,
   type SealedValues,
+  tryConversationKeys,
   tryProviderKeys,
   trySecrets,
 } from '@platform/core/examine';
@@ -35,7 +36,12 @@ export const keyFit: DeepCheck = {
 async function sealedFindings(context: CoreContext): Promise<Finding[]> {
   const { database, masterKey } = context;
   const [secrets, providerKeys] = [await trySecrets(context), await tryProviderKeys(context)];
-  const findings = [...closedFinding(secrets, 'secret'), ...closedFinding(providerKeys, 'AI provider key')];
+  const conversations = await tryConversationKeys(context);
+  const findings = [
+    ...closedFinding(secrets, 'secret'),
+    ...closedFinding(providerKeys, 'AI provider key'),
+    ...closedFinding(conversations, 'conversation', 'Restore the database from a backup.'),
+  ];
   const restore = 'Restore the database from a backup.';
   if (!(await opensPushKey(context)))
     findings.push(bad('the master key does not open the key for web push, so that no browser is notified', restore));
@@ -49,10 +55,12 @@ async function sealedFindings(context: CoreContext): Promise<Finding[]> {
   return [{ check: CHECK, verdict: 'good', found: `the master key is that of the database; ${what}` }];
 }
 
-function closedFinding({ count, closed }: SealedValues, noun: string): Finding[] {
+const SET_AGAIN = 'Restore the database from a backup, or have their owners set them again.';
+
+function closedFinding({ count, closed }: SealedValues, noun: string, cure = SET_AGAIN): Finding[] {
   if (closed === 0) return [];
   const found = `the master key does not open ${closed} of ${counted(count, noun)}: altered in the database`;
-  return [bad(found, 'Restore the database from a backup, or have their owners set them again.')];
+  return [bad(found, cure)];
 }
 
 async function identityFindings({ database }: CoreContext, config: PlatformConfig): Promise<Finding[]> {

@@ -24,12 +24,14 @@ const openToAll: readonly string[] = [
   'chrome.set {"title":"Chapter 2"}',
   'links.open {"url":"https://example.org/page"}',
   'downloads.save {"file":{},"name":"list.csv"}',
+  'contacts.pick {}',
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,
+  'contacts.pick': true,
   'downloads.save': true,
   'links.open': true,
   'runtime.pause': true,

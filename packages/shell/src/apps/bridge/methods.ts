@@ -3,6 +3,7 @@ import type { BridgeCall } from '@platform/contract';
 import type { Method } from './method.ts';
 import { appMethods } from './methods/apps.ts';
 import { chromeMethods } from './methods/chrome.ts';
+import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
 import { keptMethods } from './methods/kept.ts';
@@ -22,6 +23,7 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...runtimeMethods,
   ...systemMethods,
   ...searchMethods,
+  ...contactMethods,
   ...linkMethods,
   ...downloadMethods,
   ...chromeMethods,

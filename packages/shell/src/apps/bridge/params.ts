@@ -101,9 +101,17 @@ export const topicText = text(/^[a-z0-9._-]{1,64}$/, 'a notification topic');
 export const notificationIdText = text(/^ntf-[0-9a-f-]{36}$/, 'a notification id');
 export const invitationIdText = text(/^inv-[0-9a-f-]{36}$/, 'the id of an invitation');
 export const accountNameText = text(/^(?=.{3,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'the name of an account');
+export const contactIdText = text(/^ctc-[0-9a-f-]{36}$/, 'the id of a contact');
+/** Core says what is an address. */
+export const addressText = text(/^(?=.*\S)[^\p{Cc}]{1,255}$/u, 'an address of 1 to 255 characters');
 export const cursorText = text(/^[\w\-.~=]{1,512}$/, 'a cursor');
 /** One line a person reads: no control characters, no bidirectional overrides that could fake the shell's own words. */
 export const titleText = text(new RegExp(`^[^${HARMFUL}]{0,60}$`, 'u'), 'one line of at most 60 characters');
+export const labelText = text(new RegExp(`^[^${HARMFUL}]{0,100}$`, 'u'), 'one line of at most 100 characters');
+export const noteText = text(
+  new RegExp(`^(?:[^${HARMFUL}]|[\\t\\r\\n]){0,1000}$`, 'u'),
+  'a note of at most 1,000 characters',
+);
 /** As it is shown is as it is saved: browsers would replace slashes. */
 export const fileNameText = text(
   new RegExp(`^(?=.*[^\\s.])[^${HARMFUL}/\\\\]{1,200}$`, 'u'),

@@ -10,6 +10,7 @@ import type {
   Notification,
   NotificationSettings,
   NotificationSettingsChange,
+  PickedContact,
   ShellSurface,
   WorkloadStatus,
 } from '@platform/contract';
@@ -101,6 +102,10 @@ export interface ShellSide {
   isPlatformAddress(asker: string, url: string): boolean;
   /** Trusted confirmation; true when the person approved and the address is opened in a new tab. */
   reviewLink(asker: string, url: string): Promise<boolean>;
+  /** Trusted question; true when the person picked somebody of their contacts for the app. */
+  pickContact(asker: string): Promise<boolean>;
+  /** Whom they picked last. */
+  pickedContact(asker: string): PickedContact | null;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 

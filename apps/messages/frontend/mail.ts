@@ -1,0 +1,88 @@
+// What the app knows of conversations and messages, in one value: news and pages are merged into it, so that nothing is twice and
+// everything is in order, however it came.
+import type { Conversation, Message } from '@platform/sdk/browser';
+
+/** A message that is on its way, or was not taken. */
+export interface Outgoing {
+  readonly transactionId: string;
+  readonly conversationId: string;
+  readonly body: string;
+  /** Why it was not taken; absent while it is on its way. */
+  readonly problem?: string;
+}
+
+export interface Thread {
+  /** Oldest first. */
+  readonly messages: readonly Message[];
+  /** Of the page before the oldest; `null` when there is none, `undefined` before the first page was read. */
+  readonly older: string | null | undefined;
+}
+
+export interface Mail {
+  readonly conversations: ReadonlyMap<string, Conversation>;
+  readonly threads: ReadonlyMap<string, Thread>;
+  readonly outgoing: readonly Outgoing[];
+}
+
+export const EMPTY: Mail = { conversations: new Map(), threads: new Map(), outgoing: [] };
+
+const NO_THREAD: Thread = { messages: [], older: undefined };
+
+export function withConversations(mail: Mail, fresh: readonly Conversation[]): Mail {
+  if (fresh.length === 0) return mail;
+  return { ...mail, conversations: new Map([...mail.conversations, ...fresh.map((one) => [one.id, one] as const)]) };
+}
+
+/** What the news brought. Threads that were never opened stay so: their pages have it. */
+export function withNews(mail: Mail, messages: readonly Message[]): Mail {
+  const threads = new Map(mail.threads);
+  for (const message of messages) {
+    const thread = threads.get(message.conversationId);
+    if (thread !== undefined)
+      threads.set(message.conversationId, { ...thread, messages: merged(thread.messages, [message]) });
+  }
+  const arrived = new Set(messages.map(({ id }) => id));
+  return arrived.size === 0 ? mail : { ...mail, threads };
+}
+
+/** A page of a thread, newest first as it comes. */
+export function withPage(mail: Mail, conversationId: string, page: readonly Message[], older: string | null): Mail {
+  const thread = mail.threads.get(conversationId) ?? NO_THREAD;
+  const messages = merged(page.toReversed(), thread.messages);
+  return { ...mail, threads: new Map([...mail.threads, [conversationId, { messages, older }]]) };
+}
+
+export function withOutgoing(mail: Mail, one: Outgoing): Mail {
+  return { ...mail, outgoing: [...without(mail.outgoing, one.transactionId), one] };
+}
+
+/** It was taken: now it is a message. */
+export function withSent(mail: Mail, transactionId: string, message: Message): Mail {
+  return withNews({ ...mail, outgoing: without(mail.outgoing, transactionId) }, [message]);
+}
+
+export function withoutOutgoing(mail: Mail, transactionId: string): Mail {
+  return { ...mail, outgoing: without(mail.outgoing, transactionId) };
+}
+
+function without(outgoing: readonly Outgoing[], transactionId: string): Outgoing[] {
+  return outgoing.filter((one) => one.transactionId !== transactionId);
+}
+
+/** Each once; those that come later stand later. */
+function merged(former: readonly Message[], later: readonly Message[]): Message[] {
+  const all = new Map(former.map((one) => [one.id, one]));
+  for (const one of later) all.set(one.id, one);
+  return [...all.values()];
+}
+
+/** The latest first; those that were left are not shown. */
+export function listed(mail: Mail): readonly Conversation[] {
+  return [...mail.conversations.values()]
+    .filter(({ state }) => state !== 'left')
+    .toSorted((one, other) => latestOf(other).localeCompare(latestOf(one)));
+}
+
+function latestOf({ lastMessageAt, createdAt }: Conversation): string {
+  return lastMessageAt ?? createdAt;
+}

@@ -1,0 +1,65 @@
+// What arrives is a notification of the Messages app, once until it is read, and never says what was written.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Message, Notification } from '@platform/contract';
+import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
+import { until } from '../../../../tests/support/wait.ts';
+import { friends, nameOf, type Writer, writerOf } from '../../test-support/messaging.ts';
+import { MESSAGES_APP } from './notice-queries.ts';
+
+let world: Constellation;
+let ada: Writer;
+let ben: Writer;
+before(async () => {
+  world = await startConstellation();
+  ada = await writerOf(world, 'ada');
+  ben = await writerOf(world, 'ben', MESSAGES_APP);
+});
+after(() => world.close());
+
+const inbox = async () => {
+  const answer = await ben.account.fetch('/v1/notifications');
+  return (answer.json as { items: Notification[] }).items.filter(({ appId }) => appId === MESSAGES_APP);
+};
+const settled = () =>
+  until('nothing to be noticed', async () => {
+    const { rowCount } = await world.core.context.pool.query('SELECT FROM message_notices');
+    return rowCount === 0;
+  });
+
+test('a request is one, messages are one until they are read, and none holds their words', async () => {
+  const { id } = await ada.direct('ben');
+  await ada.sent(id, 'the secret words');
+  await settled();
+  const [request, ...none] = await inbox();
+  assert.deepEqual(none, []);
+  assert.equal(request?.title, 'ada wants to write to you');
+  const [conversation] = await ben.conversations();
+  assert.equal(request?.presentation?.actions[0]?.target, `?conversation=${conversation?.id}`);
+  await ben.act(conversation?.id ?? '', 'accept');
+  const { items } = (await ben.call(`/conversations/${conversation?.id}/messages`)).json as { items: Message[] };
+  await ben.call(`/conversations/${conversation?.id}/read`, { body: { messageId: items[0]?.id } });
+  for (const body of ['more secrets', 'and more']) await ada.sent(id, body);
+  await settled();
+  const all = await inbox();
+  assert.deepEqual(
+    all.map(({ title }) => title),
+    ['New message from ada', request?.title],
+  );
+  assert.ok(!JSON.stringify(all).includes('secret'));
+  const {
+    items: [newest],
+  } = (await ben.call(`/conversations/${conversation?.id}/messages`)).json as { items: Message[] };
+  await ben.call(`/conversations/${conversation?.id}/read`, { body: { messageId: newest?.id } });
+  await ada.sent(id, 'later');
+  await settled();
+  assert.equal((await inbox()).length, 3);
+});
+
+test('who does not have the Messages app is not notified, and own messages notify nobody', async () => {
+  const cid = await writerOf(world, 'cid');
+  const [id] = await friends(cid, ada);
+  await cid.sent(id, 'x');
+  await settled();
+  assert.deepEqual([nameOf(cid), (await inbox()).length], ['cid', 3]);
+});

@@ -1,0 +1,37 @@
+// Who the account is to others, and that the server name in all addresses stays what it was (specification 4.8).
+import { refuse } from '@platform/contract';
+import { StartError } from '../config/start-error.ts';
+import type { CoreContext } from '../context.ts';
+import { findByKey, insertAccount, isProvisioned, keepServerName, selectServerName } from './account-queries.ts';
+
+type Context = Pick<CoreContext, 'database' | 'clock' | 'config'>;
+
+/** @throws StartError for another server name than addresses have */
+export async function requireServerName({ database, config }: Context): Promise<void> {
+  const kept = await selectServerName(database);
+  const { serverName } = config.messaging;
+  if (kept !== undefined && kept !== serverName)
+    throw new StartError(
+      'server_name_changed',
+      `PLATFORM_MESSAGING_SERVER_NAME is ${serverName}, and the addresses of accounts end in ${kept} since the first of them was ` +
+        `given. Set PLATFORM_MESSAGING_SERVER_NAME to ${kept}.`,
+    );
+}
+
+/**
+ * Has the account take part in messaging; once it does, this changes nothing.
+ *
+ * @returns its name
+ * @throws RefusalError `not_found` for an account that was deleted
+ */
+export async function provision({ database, clock, config }: Context, accountKey: string): Promise<string> {
+  const account = await findByKey(database, accountKey);
+  if (account === undefined) throw refuse('not_found');
+  if (await isProvisioned(database, accountKey)) return account.name;
+  const now = clock();
+  const { serverName } = config.messaging;
+  if ((await keepServerName(database, serverName, now)) !== serverName)
+    throw refuse('unavailable', 'Another core gave the first address under another server name. Restart this one.');
+  await insertAccount(database, accountKey, now);
+  return account.name;
+}

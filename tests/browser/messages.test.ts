@@ -1,0 +1,156 @@
+// Two people write to each other in Messages: a request, its acceptance, an answer, what is unread, the notification that opens it,
+// a block; and Contacts, from where one writes. On a desktop and on a phone; pictures go to SCREENSHOT_DIR, by default screenshots/.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
+import { registerAccount, type TestAccount } from '../support/client.ts';
+import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { STORY_MS } from '../support/wait.ts';
+import { DEVICES, launchBrowser, pressInPrompt, tileOf } from './browser.ts';
+import { look } from './look.ts';
+import { signedInContext } from './signed-in.ts';
+
+let place: PlatformPlace;
+let platform: PlatformProcess;
+let browser: Browser;
+
+before(async () => {
+  place = await platformPlace();
+  platform = await startPlatform(place);
+  browser = await launchBrowser();
+});
+after(async () => {
+  await browser?.close();
+  await platform?.stop();
+  await place?.remove();
+});
+
+interface Sitting {
+  readonly account: TestAccount;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly messages: FrameLocator;
+}
+
+type Viewport = { readonly width: number; readonly height: number };
+
+async function sitDown(name: string, viewport: Viewport): Promise<Sitting> {
+  const account = await registerAccount(platform, name);
+  const context = await signedInContext({ browser, platform, account }, viewport);
+  const page = await context.newPage();
+  await page.goto(platform.origin);
+  return { account, context, page, messages: page.frameLocator('iframe[title="Messages"]') };
+}
+
+async function open({ page, messages }: Sitting): Promise<void> {
+  await tileOf(page, 'Messages').click();
+  await messages.getByRole('heading', { name: 'Messages', exact: true }).waitFor();
+}
+
+for (const [device, viewport] of DEVICES) {
+  test(`a request, an answer, what is unread, a notification and a block, on a ${device}`, {
+    timeout: STORY_MS,
+  }, async (t) => {
+    const ada = await sitDown(`ada-${device}`, viewport);
+    const ben = await sitDown(`ben-${device}`, viewport);
+    t.after(() => Promise.all([ada.context.close(), ben.context.close()]));
+
+    await open(ada);
+    await ada.messages.getByText('People reach you at').first().waitFor({ state: 'attached' });
+    await look(ada.page, device, 'messages-empty');
+    await ada.messages.getByRole('button', { name: 'New' }).click();
+    await ada.messages.getByLabel('Name or address').fill('nobody-there');
+    await ada.messages.getByRole('button', { name: 'Write' }).click();
+    await ada.messages.getByRole('alert').getByText('Nobody has this address.').waitFor();
+    await look(ada.page, device, 'messages-new');
+    await ada.messages.getByLabel('Name or address').fill(ben.account.name);
+    await ada.messages.getByRole('button', { name: 'Write' }).click();
+    await ada.messages.getByText('has not accepted yet').waitFor();
+    const field = ada.messages.getByLabel(`Message to ${ben.account.name}`);
+    await field.fill('Is the bicycle still there?');
+    await field.press('Enter');
+    await ada.messages.getByRole('log').getByText('Is the bicycle still there?').waitFor();
+    await look(ada.page, device, 'messages-requested');
+
+    // The notification opens the conversation.
+    await ben.page
+      .getByRole('button', { name: /notification/i })
+      .first()
+      .click();
+    await ben.page.getByText(`${ada.account.name} wants to write to you`).first().waitFor();
+    await look(ben.page, device, 'messages-notification');
+    await ben.page.getByRole('button', { name: 'Open', exact: true }).first().click();
+    await ben.messages.getByRole('button', { name: 'Accept' }).waitFor();
+    await look(ben.page, device, 'messages-request');
+    await ben.messages.getByRole('button', { name: 'Accept' }).click();
+    const answer = ben.messages.getByLabel(`Message to ${ada.account.name}`);
+    await answer.fill('It is. Come by at six.');
+    await ben.messages.getByRole('button', { name: 'Send' }).click();
+    await ada.messages.getByRole('log').getByText('It is. Come by at six.').waitFor();
+    await ada.messages.getByText('has not accepted yet').waitFor({ state: 'detached' });
+    await look(ada.page, device, 'messages-thread');
+
+    if (device === 'phone') await ben.messages.getByRole('button', { name: 'Back to the conversations' }).click();
+    else await ben.messages.getByRole('button', { name: 'New' }).click();
+    await field.fill('Perfect.\nSee you then!');
+    await ada.messages.getByRole('button', { name: 'Send' }).click();
+    await ben.messages
+      .getByRole('button', { name: new RegExp(ada.account.name) })
+      .getByText('1 unread')
+      .waitFor();
+    await look(ben.page, device, 'messages-unread');
+    await ben.messages.getByRole('button', { name: new RegExp(ada.account.name) }).click();
+    await ben.messages.getByText('unread').waitFor({ state: 'detached' });
+
+    await ben.messages.getByLabel('More').click();
+    await ben.messages.getByRole('button', { name: `Block ${ada.account.name}` }).click();
+    await look(ben.page, device, 'messages-block');
+    await ben.messages.getByRole('button', { name: 'Yes, block' }).click();
+    await ben.messages.getByRole('button', { name: new RegExp(`^${ada.account.name}`) }).waitFor({ state: 'detached' });
+    await field.fill('Are you there?');
+    await field.press('Enter');
+    await ada.messages.getByRole('log').getByText('Are you there?').waitFor();
+    assert.equal(await ada.messages.getByText('Not sent').count(), 0);
+  });
+
+  test(`Contacts is a book, from which one writes, and of which an app gets whom the person picks, on a ${device}`, {
+    timeout: STORY_MS,
+  }, async (t) => {
+    const cid = await sitDown(`cid-${device}`, viewport);
+    const dan = await registerAccount(platform, `dan-${device}`);
+    t.after(() => cid.context.close());
+    const contacts = cid.page.frameLocator('iframe[title="Contacts"]');
+    await tileOf(cid.page, 'Contacts').click();
+    await contacts.getByText('Nobody here yet.').waitFor();
+    await look(cid.page, device, 'contacts-empty');
+    await contacts.getByRole('button', { name: 'Add contact' }).click();
+    await contacts.getByLabel('Name or address').fill('no body');
+    await contacts.getByRole('button', { name: 'Add', exact: true }).click();
+    await contacts.getByRole('alert').getByText('no address').waitFor();
+    await look(cid.page, device, 'contacts-wrong');
+    await contacts.getByLabel('Name or address').fill(dan.name.toUpperCase());
+    await contacts.getByLabel('What you call them').fill('Dan the plumber');
+    await contacts.getByLabel('Note').fill('Comes on Tuesdays.');
+    await contacts.getByRole('button', { name: 'Add', exact: true }).click();
+    await contacts.getByRole('heading', { name: 'Dan the plumber' }).waitFor();
+    await contacts.getByRole('button', { name: 'Add contact' }).click();
+    await contacts.getByLabel('Name or address').fill('@grace:example.org');
+    await contacts.getByRole('button', { name: 'Add', exact: true }).click();
+    await contacts.getByText('On another server').waitFor();
+    await look(cid.page, device, 'contacts');
+    await contacts.getByRole('button', { name: 'Write to Dan the plumber' }).click();
+    await cid.messages.getByLabel('Name or address').waitFor();
+    assert.match(await cid.messages.getByLabel('Name or address').inputValue(), new RegExp(`^${dan.name}@`));
+
+    await cid.messages.getByRole('button', { name: 'From contacts' }).click();
+    const pick = cid.page.getByRole('dialog', { name: 'Choose a contact' });
+    await pick.getByLabel('Dan the plumber').check();
+    await look(cid.page, device, 'contacts-pick');
+    await pressInPrompt(
+      pick.getByRole('button', { name: 'Share this contact' }),
+      cid.messages.getByLabel('Name or address'),
+    );
+    await cid.messages.getByRole('button', { name: 'Write', exact: true }).click();
+    await cid.messages.getByText('has not accepted yet').waitFor();
+  });
+}

@@ -9,13 +9,13 @@ import type { PlatformConfig } from '@platform/core/config';
 import { type PublishedPackage, publishPackage } from '@platform/core/operator';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError, understood } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { chooseAccount, inWords, withLocalCore } from '../local/local-core.ts';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import { planPackage } from '../packaging/plan-package.ts';
 import { readIdentity } from '../packaging/read-identity.ts';
 import { writePackage } from '../packaging/write-package.ts';
-import { chooseLogin, ON_OPTION } from '../remote/choose-platform.ts';
+import { choosePlatform, ON_OPTION } from '../remote/choose-platform.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
@@ -38,12 +38,12 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
     if (rest.length > 0) {
       throw new UsageError('Name one folder or package: ./platform publish <folder or package file>');
     }
-    const login = chooseLogin(values.on, values.as);
+    const login = choosePlatform(values.on, values.as);
     return reportingProblems(source, async () => {
       await withPackageFile(source, async (file) => {
         const { published, account } =
           login === null
-            ? await publishLocally({ config: configuration(), file, accountName: values.as })
+            ? await publishLocally({ config: platformConfiguration(), file, accountName: values.as })
             : { published: await publishRemotely(login, file), account: login.account };
         const where = login === null ? '' : ` of ${login.origin}`;
         say(

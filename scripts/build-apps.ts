@@ -7,6 +7,7 @@ import { basename, join, relative } from 'node:path';
 import { type PackagePlan, type PlanOptions, planPackage, writePackage } from '@platform/cli/packaging';
 import type { Manifest } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
+import { makeSdk } from '@platform/sdk/made-once';
 
 const root = join(import.meta.dirname, '..');
 const apps = join(root, 'apps');
@@ -35,6 +36,8 @@ export interface BuiltApp {
 
 /** Builds each package whose sources changed since it was made: `apps/<id>/dist/`, the examples in `apps/examples/dist/`. */
 export async function buildApps(): Promise<BuiltApp[]> {
+  // For `platform init`, also of users who may not write in this checkout.
+  await makeSdk();
   const shared = await hashOf(SHARED_INPUTS.map((path) => join(root, path)));
   const built: BuiltApp[] = [];
   for (const folder of await packageFolders(apps)) {

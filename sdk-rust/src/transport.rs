@@ -1,5 +1,6 @@
 //! The connections to the platform.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +22,28 @@ pub(crate) fn open(api: &str) -> Result<reqwest::Client> {
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
         .user_agent(concat!("platform-services/", env!("CARGO_PKG_VERSION")));
-    let client = secured(builder, api)?.build();
+    let client = secured(local(builder, api), api)?.build();
     client.map_err(|error| Error::Network(Arc::new(error)))
+}
+
+/// A name below `localhost` is this machine (RFC 6761, section 6.3), whatever the system's resolver knows of it.
+fn local(builder: reqwest::ClientBuilder, api: &str) -> reqwest::ClientBuilder {
+    let Some(host) = reqwest::Url::parse(api)
+        .ok()
+        .and_then(|url| url.host_str().map(str::to_owned))
+    else {
+        return builder;
+    };
+    let name = host.strip_suffix('.').unwrap_or(&host);
+    if name != "localhost" && !name.ends_with(".localhost") {
+        return builder;
+    }
+    // The port is that of the address.
+    let loopback = [
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+        SocketAddr::from((Ipv6Addr::LOCALHOST, 0)),
+    ];
+    builder.resolve_to_addrs(&host, &loopback)
 }
 
 #[cfg(feature = "rustls")]

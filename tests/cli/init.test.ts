@@ -181,15 +181,61 @@ test('on a terminal it asks for what the options leave open', async (t) => {
   });
   t.after(() => command.child.kill('SIGKILL'));
   await command.hears(/What does the app have\? frontend \| backend \| both\n/);
-  command.types('frontend');
+  command.types('frontnd');
+  await command.hears(/The kind is one of frontend, backend, both, not "frontnd"\.\n[^\n]*both\n/);
+  command.types('F');
   await command.hears(/Its name\? \[Ünser Plan\]\n/);
+  command.types('two\u0007');
+  await command.hears(/The name [^\n]*\n[^\n]*Its name/);
   command.types('Our plan');
   await command.hears(/Its id\? \[unser-plan\]\n/);
+  for (const [wrong, why] of [
+    ['No Id', /The id "No Id" must contain only/],
+    ['store', /"store" is reserved/],
+  ] as const) {
+    command.types(wrong);
+    await command.hears(why);
+    await command.hears(/Its id\? \[unser-plan\]\n/);
+  }
   command.types('');
   const { code, said } = await command.ends();
   assert.deepEqual([code, /\nNext:\n {2}cd 'Ünser Plan'/.test(said)], [0, true], said);
   const { name, id } = JSON.parse(await readFile(path.join(folder, 'Ünser Plan/manifest.json'), 'utf8'));
   assert.deepEqual([name, id], ['Our plan', 'unser-plan']);
+});
+
+test('when the input ends without an answer it says which option is needed, and makes nothing', async (t) => {
+  const command = new Command(['init', 'unanswered', '--language', 'javascript'], {
+    environment: place.environment,
+    cwd: folder,
+    terminal: true,
+  });
+  t.after(() => command.child.kill('SIGKILL'));
+  await command.hears(/What does the app have/);
+  command.types('\u0004');
+  const { said } = await command.ends();
+  assert.match(said, /There was no answer\. Add --kind frontend\|backend\|both\./);
+  assert.ok(!(await readdir(folder)).includes('unanswered'));
+});
+
+test('the SDK of a project is made once, and not by a user who only makes projects', async (t) => {
+  await made('frontend', 'javascript');
+  const dist = path.join(ROOT, 'packages/sdk/dist');
+  const kept = (await readdir(dist)).filter((name) => name.startsWith('package-'));
+  assert.equal(kept.length, 1);
+  // Nothing that would make it can be started.
+  const command = new Command(['init', 'from-what-is-there', '--kind', 'both', '--language', 'typescript'], {
+    environment: { ...place.environment, PATH: '/nowhere' },
+    cwd: folder,
+  });
+  t.after(() => command.child.kill('SIGKILL'));
+  const { code, said } = await command.ends();
+  assert.equal(code, 0, said);
+  assert.match((await readdir(path.join(folder, 'from-what-is-there'))).join(), /platform-sdk-[\d.]+\.tgz/);
+  assert.deepEqual(
+    (await readdir(dist)).filter((name) => name.startsWith('package-')),
+    kept,
+  );
 });
 
 test('what it refuses changes nothing', async () => {

@@ -1,17 +1,19 @@
-// A native client in Rust, and Python's own HTTP client, of a real backend through a real node, with what a launch gives.
+// A native client in Rust, and Python's own HTTP client as docs/app-authors.md shows it, of a real backend through a real node,
+// with what a launch gives. The node has a name below `localhost`, as on a laptop, and the clients have no resolver that knows it.
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import type { LaunchDescriptor } from '@platform/contract';
 import { buildSdk } from '@platform/sdk/build';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { documentedBlock } from '../support/documented.ts';
 import { freePort } from '../support/free-port.ts';
 import { NATIVE_ENGINE } from '../support/native-engine.ts';
+import { type Line, resolverUnavoidable, withoutResolver } from '../support/no-resolver.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { type RealNode, startRealNode } from '../support/real-node.ts';
 import { buildRustPrograms } from '../support/rust.ts';
@@ -27,7 +29,7 @@ let account: TestAccount;
 
 before(async () => {
   const port = await freePort();
-  world = await startConstellation({ config: { nodeOrigin: `http://127.0.0.1:${port}` } });
+  world = await startConstellation({ config: { nodeOrigin: `http://node.platform.localhost:${port}` } });
   node = await startRealNode(world, { credential: world.core.localNode.nodeCredential, listenPort: port });
   account = await registerAccount(world, 'maker');
   const files = { 'workload/main.mjs': NATIVE_ENGINE, 'workload/sdk.js': await readFile((await buildSdk()).workload) };
@@ -45,8 +47,13 @@ async function launch() {
   return backend ?? assert.fail();
 }
 
+const resolves = resolverUnavoidable();
+const walled = (program: string, args: readonly string[]): Line =>
+  resolves === false ? withoutResolver(program, args) : { program, args };
+
 /** Starts the client with the line that a person hands over. */
-function start(program: string, args: readonly string[], line: string) {
+function start(client: string, clientArgs: readonly string[], line: string) {
+  const { program, args } = walled(client, clientArgs);
   const child = spawn(program, args, { timeout: CLIENT_MS });
   child.stdin.end(line);
   let output = '';
@@ -77,16 +84,16 @@ test('a WebSocket of a client in Rust ends when its capability does', async (t) 
   await chat.ended;
 });
 
-test('the HTTP client of Python needs the URL of the ticket and a Bearer, and nothing else', async () => {
+test('the HTTP client of Python reaches it with the lines of the page', async () => {
   const { endpointTicket, capability } = await launch();
-  const program = `
-import base64, json, sys, urllib.request
-ticket, capability = sys.stdin.read().strip().split('#')
-body = ticket.split('.')[1]
-url = json.loads(base64.urlsafe_b64decode(body + '=' * (-len(body) % 4)))['url']
-request = urllib.request.Request(url + '/echo', data=b'"from Python"', headers={'Authorization': 'Bearer ' + capability})
-print(urllib.request.urlopen(request).read().decode())`;
-  const running = promisify(execFile)('python3', ['-c', program], { timeout: CLIENT_MS });
-  running.child.stdin?.end(`${endpointTicket}#${capability}`);
-  assert.equal((await running).stdout, '{"body":"from Python"}\n');
+  const shown = documentedBlock('docs/app-authors.md', 'python', '### Native clients');
+  const typed = shown.replace('"/notes"', '"/echo"');
+  assert.notEqual(typed, shown);
+  const asked = start(
+    'python3',
+    ['-c', `import sys\nline = sys.stdin.read()\n${typed}`],
+    `${endpointTicket}#${capability}\n`,
+  );
+  assert.equal(await asked.ended, '');
+  assert.equal(asked.output(), "{'body': None}\n");
 });

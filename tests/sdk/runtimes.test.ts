@@ -1,12 +1,17 @@
 // The suite of the SDK in every runtime, from its package as it is installed elsewhere.
 import { strict as assert } from 'node:assert';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { WebSocketServer } from 'ws';
 import { lockedTools } from '../support/locked-tools.ts';
+import { resolverUnavoidable, withoutResolver } from '../support/no-resolver.ts';
 import { installPackedSdk } from '../support/packed-sdk.ts';
 import { bundleSuite, type SuiteWorld, startSuiteWorld } from '../support/sdk-suite.ts';
 import { allCases, type CaseResult } from './suite/run.ts';
@@ -22,7 +27,13 @@ const runtimes: Readonly<Record<string, readonly [program: string, ...args: stri
   'Node 22': [`node-22-${cpu}/bin/node`],
   'Node 24': [process.execPath],
   Bun: [`@oven/bun-linux-${bunCpu}/bin/bun`],
-  Deno: [`@deno/linux-${cpu}-glibc/deno`, 'run', '--cached-only', '--allow-net=127.0.0.1', '--allow-env'],
+  Deno: [
+    `@deno/linux-${cpu}-glibc/deno`,
+    'run',
+    '--cached-only',
+    '--allow-net=127.0.0.1,node.platform.localhost',
+    '--allow-env',
+  ],
 };
 
 /** Which runtime it is, then the results; the exit of the process by itself is part of the promise. */
@@ -35,6 +46,23 @@ const results = await runSuite({ apiUrl, gatewayToken, misbehaving });
 console.log(JSON.stringify({ runtime, results }));
 `;
 
+/** Asks a backend and a service, both below `localhost`, and says which host each was asked as. */
+const LOCAL_PROGRAM = `
+import { connectBackend, PlatformServicesClient } from '@platform/sdk';
+const { LINE: line, API: apiUrl } = globalThis.process.env;
+const backend = connectBackend(line);
+const heard = [(await backend.json('/notes')).host];
+heard.push((await new PlatformServicesClient({ apiUrl, gatewayToken: 'pgt_x' }).listApps()).host);
+if (typeof WebSocket === 'function') {
+  const socket = await backend.webSocket('/chat', { protocols: ['chat'] });
+  const answered = new Promise((resolve) => socket.addEventListener('message', ({ data }) => resolve(data)));
+  socket.send('Who am I to you?');
+  heard.push(await answered);
+  socket.close();
+} else heard.push(heard[0]);
+console.log(JSON.stringify(heard));
+`;
+
 let world: SuiteWorld;
 let project = '';
 let tools = '';
@@ -44,6 +72,7 @@ before(async () => {
   await installPackedSdk(project);
   await writeFile(path.join(project, 'suite.mjs'), await bundleSuite());
   await writeFile(path.join(project, 'program.mjs'), PROGRAM);
+  await writeFile(path.join(project, 'local.mjs'), LOCAL_PROGRAM);
   world = await startSuiteWorld();
 });
 after(async () => {
@@ -79,5 +108,51 @@ for (const [name, [program, ...args]] of Object.entries(runtimes)) {
       results.map((result) => result.name),
       Object.keys(allCases()),
     );
+  });
+}
+
+/** Says which host it is asked as, by HTTP and to the first frame of a WebSocket. */
+async function startMirror() {
+  const server = http.createServer(({ headers }, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ host: headers.host }));
+  });
+  const sockets = new WebSocketServer({ server, handleProtocols: (offered) => (offered.has('chat') ? 'chat' : false) });
+  sockets.on('connection', (socket, { headers }) => {
+    socket.once('message', () => socket.send(String(headers.host)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    host: `node.platform.localhost:${(server.address() as AddressInfo).port}`,
+    close() {
+      for (const socket of sockets.clients) socket.terminate();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+for (const [name, [program, ...args]] of Object.entries(runtimes)) {
+  const skip = resolverUnavoidable();
+  test(`in ${name} a name below localhost is this machine, without any resolver`, {
+    skip,
+    timeout: INSTALL_MS,
+  }, async (t) => {
+    const mirror = await startMirror();
+    t.after(() => mirror.close());
+    const ticket = Buffer.from(JSON.stringify({ url: `http://${mirror.host}/e/x` })).toString('base64url');
+    const runtime = path.resolve(tools, 'node_modules', program);
+    const line = withoutResolver(runtime, [...args, path.join(project, 'local.mjs')]);
+    const { stdout } = await promisify(execFile)(line.program, line.args, {
+      cwd: project,
+      env: {
+        PATH: process.env.PATH,
+        HOME: project,
+        DENO_NO_UPDATE_CHECK: '1',
+        LINE: `pet1.${ticket}#pdc_x`,
+        API: `http://${mirror.host}`,
+      },
+    });
+    assert.deepEqual(JSON.parse(stdout), [mirror.host, mirror.host, mirror.host]);
   });
 }

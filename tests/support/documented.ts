@@ -17,6 +17,13 @@ export function blocksOf(file: string, language: string, heading?: string): stri
   return found;
 }
 
+/** The only block of the language there. */
+export function documentedBlock(file: string, language: string, heading?: string): string {
+  const [block = '', ...more] = blocksOf(file, language, heading);
+  if (more.length > 0) throw new Error(`${file} has several blocks of ${language} below "${heading}"`);
+  return block;
+}
+
 function partOf(file: string, text: string, heading?: string): string {
   if (heading === undefined) return text;
   const begin = `\n${text}`.indexOf(`\n${heading}\n`);

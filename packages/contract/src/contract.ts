@@ -14,6 +14,7 @@ export * from './field-errors.ts';
 export * from './frontend-origins.ts';
 export * from './image-reference.ts';
 export * from './metrics.ts';
+export * from './missing-grant.ts';
 export * from './near-names.ts';
 export * from './notification-text.ts';
 export * from './permissions.ts';

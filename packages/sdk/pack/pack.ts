@@ -1,7 +1,6 @@
 // Packs the SDK for projects outside of this repository: plain JavaScript with declarations, without dependencies.
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
 import { build } from 'vite';
@@ -12,20 +11,9 @@ export { writeDeclarations } from './declarations.ts';
 const root = path.join(import.meta.dirname, '..');
 const ENTRIES = ['workload', 'browser'] as const;
 
-/** @returns the path of the package in `folder` */
-export async function packSdk(folder: string): Promise<string> {
-  const stage = await mkdtemp(path.join(tmpdir(), 'sdk-package-'));
-  try {
-    await stageSdk(stage);
-    const { stdout } = await promisify(execFile)('npm', ['pack', stage, '--json', '--pack-destination', folder], {
-      cwd: folder,
-    });
-    const [packed] = JSON.parse(stdout) as { filename: string }[];
-    if (packed === undefined) throw new Error('npm packed nothing.');
-    return path.join(folder, packed.filename);
-  } finally {
-    await rm(stage, { recursive: true, force: true });
-  }
+/** Makes the package of what {@link stageSdk} wrote. */
+export async function packStaged(stage: string, folder: string): Promise<void> {
+  await promisify(execFile)('npm', ['pack', stage, '--offline', '--pack-destination', folder], { cwd: folder });
 }
 
 /** Writes what the package holds. */

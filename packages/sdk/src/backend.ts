@@ -5,6 +5,7 @@ import type { BEARER_SUBPROTOCOL, CLIENT_SUBPROTOCOL } from '@platform/contract'
 import { decodeJson } from './base64url-json.ts';
 import type { CallOptions } from './call-options.ts';
 import { onAbort } from './clock.ts';
+import { connecting } from './localhost.ts';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 import { Renewal } from './renewal.ts';
 import { callError, within } from './service-call.ts';
@@ -129,11 +130,11 @@ export function backendOf(access: BackendAccess): Backend {
   /** Sends with the present capability, and once more if the platform refuses that and another one takes its place. */
   async function send(path: string, init: RequestInit): Promise<Response> {
     const { url, capability } = place(path);
-    const response = await fetch(url + path, withBearer(init, capability));
+    const response = await fetch(url + path, withBearer(url, init, capability));
     if (!isRefused(response) || !(await access.renew(capability)) || init.body instanceof ReadableStream)
       return response;
     const next = place(path);
-    return fetch(next.url + path, withBearer(init, next.capability));
+    return fetch(next.url + path, withBearer(next.url, init, next.capability));
   }
 
   return {
@@ -182,10 +183,10 @@ export function backendOf(access: BackendAccess): Backend {
   };
 }
 
-function withBearer(init: RequestInit, capability: string): RequestInit {
+function withBearer(url: string, init: RequestInit, capability: string): RequestInit {
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${capability}`);
-  return { ...init, headers, credentials: 'omit' };
+  return { ...connecting(url), ...init, headers, credentials: 'omit' };
 }
 
 /** By the node, which has not asked the workload then. A workload cannot send this field. */
@@ -201,7 +202,10 @@ function openWebSocket(url: string, protocols: string[], signal: AbortSignal | u
     });
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
-    const socket = new WebSocket(url, protocols);
+    const more = connecting(url);
+    // Only Node and Deno take options here; the standard has a list.
+    const offered = Object.keys(more).length === 0 ? protocols : { ...more, protocols };
+    const socket = new WebSocket(url, offered as string[]);
     const stopFollowing = onAbort(signal, () => {
       reject(signal?.reason);
       socket.close();

@@ -3,6 +3,7 @@
 import type { ShellEvent } from '@platform/contract';
 import { eventParser } from '@platform/contract/event-text';
 import type { ServiceAccess } from './call-options.ts';
+import { connecting } from './localhost.ts';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 import { callError, withCredential } from './service-call.ts';
 import type { StreamOptions } from './services.ts';
@@ -88,7 +89,7 @@ async function* connection(
   const response = await withCredential(access, signal, async (authorization) => {
     const headers: Record<string, string> = { accept: 'text/event-stream', authorization };
     if (last !== undefined) headers['last-event-id'] = last;
-    const answer = await fetch(access.api + path, { ...init, headers });
+    const answer = await fetch(access.api + path, { ...connecting(access.api), ...init, headers });
     if (!answer.ok) throw await errorFromResponse(answer);
     return answer;
   });

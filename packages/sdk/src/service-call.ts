@@ -2,6 +2,7 @@
 import type { RouteBodyInput, RouteId, routes } from '@platform/contract';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { pause, systemClock } from './clock.ts';
+import { connecting } from './localhost.ts';
 import { errorFromResponse, PlatformError } from './platform-error.ts';
 
 type ServiceRoute = Extract<RouteId, `services.${string}`>;
@@ -131,7 +132,7 @@ export function sendJson<Body>(url: string, init: RequestInit, options: CallOpti
 
 async function fetchJson<Body>(url: string, init: RequestInit): Promise<Body> {
   // A redirect is an answer like any other wrong one: followed, it could carry the credential elsewhere.
-  const response = await fetch(url, { ...init, credentials: 'omit', redirect: 'manual' });
+  const response = await fetch(url, { ...connecting(url), ...init, credentials: 'omit', redirect: 'manual' });
   if (!response.ok) throw await errorFromResponse(response);
   return (response.status === 204 ? undefined : await response.json()) as Body;
 }
@@ -168,7 +169,7 @@ export async function fetchAnswer(
   const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(() => limit.abort(), timeoutMilliseconds);
   const signal = init.signal ? AbortSignal.any([init.signal, limit.signal]) : limit.signal;
   try {
-    return await fetch(url, { ...init, redirect: 'manual', signal });
+    return await fetch(url, { ...connecting(url), ...init, redirect: 'manual', signal });
   } catch (error) {
     init.signal?.throwIfAborted();
     throw limit.signal.aborted ? timedOut(timeoutMilliseconds, error) : callError(error);

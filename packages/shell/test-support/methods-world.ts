@@ -64,6 +64,8 @@ const CONTACT = {
 
 export interface World {
   grants: Grant[];
+  /** By its manifest. */
+  requested: Grant[];
   apps: InstalledApp[];
   records: Notification[];
   inFront: boolean;
@@ -87,6 +89,7 @@ export interface World {
 export function world(change: Partial<World> = {}): World {
   return {
     grants: [],
+    requested: [],
     apps: [app('notes'), app('store', { hasWorkload: false })],
     records: [record(ID, 'news'), record(OTHER_ID, 'private')],
     inFront: true,
@@ -137,6 +140,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
   const shell: ShellSide = {
     call: async (id, options) => answerOfCore(state, id, options),
     currentGrants: async () => state.grants,
+    requestedGrants: async () => state.requested,
     contextOf: (appId, capabilities) => ({ appId, theme: 'light', displayMode: 'window', capabilities }),
     stateOf: (appId) => state.kept.get(appId) ?? null,
     keepState: (appId, json) => {

@@ -11,7 +11,7 @@ import {
   suspendAccount,
 } from '@platform/core/operator';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireAccount } from '../local/named-account.ts';
 import { ask } from '../terminal/ask.ts';
@@ -64,7 +64,7 @@ async function list(args: readonly string[]): Promise<number> {
   const [option, ...rest] = args;
   if (rest.length > 0 || (option !== undefined && option !== '--json'))
     throw new UsageError('Write it as ./platform account list [--json]');
-  const accounts = await withLocalCore(configuration(), async (context) => {
+  const accounts = await withLocalCore(platformConfiguration(), async (context) => {
     const all: ListedAccount[] = [];
     for (;;) {
       const page = await listAccountsWithUse(context, { after: all.at(-1)?.name ?? '', limit: AT_ONCE });
@@ -100,7 +100,7 @@ function cells({
 
 async function suspend(args: readonly string[]): Promise<number> {
   const name = nameOf('suspend', args);
-  const config = configuration();
+  const config = platformConfiguration();
   const changed = await withLocalCore(config, async (context) =>
     suspendAccount(context, (await requireAccount(context, name)).name),
   );
@@ -121,7 +121,7 @@ async function suspend(args: readonly string[]): Promise<number> {
 
 async function resume(args: readonly string[]): Promise<number> {
   const name = nameOf('resume', args);
-  const changed = await withLocalCore(configuration(), async (context) =>
+  const changed = await withLocalCore(platformConfiguration(), async (context) =>
     resumeSuspended(context, (await requireAccount(context, name)).name),
   );
   say(
@@ -138,7 +138,7 @@ async function remove(args: readonly string[]): Promise<number> {
     'delete',
     args.filter((arg) => arg !== '--yes'),
   );
-  return withLocalCore(configuration(), async (context) => {
+  return withLocalCore(platformConfiguration(), async (context) => {
     // Before the question: what cannot be deleted is not asked about.
     await requireAccount(context, name);
     requireNotMaster(context, name);

@@ -2,7 +2,7 @@
 import { accountName } from '@platform/contract';
 import { createInvitation, listInvitations, revokeInvitation } from '@platform/core/operator';
 import { UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { minuteText } from '../terminal/minute-text.ts';
 import { sayTable } from '../terminal/say-table.ts';
@@ -11,7 +11,7 @@ import { paint, say } from '../terminal/terminal.ts';
 /** @returns the exit code */
 export async function invite(args: readonly string[]): Promise<number> {
   const name = invitedName(args);
-  const config = configuration();
+  const config = platformConfiguration();
   const { url, expiresAt, id } = await withLocalCore(config, (context) => createInvitation(context, name));
   const whom = name === null ? 'One person' : name;
   say(`${whom} can register once with this link, before ${minuteText(expiresAt)}:\n\n  ${paint('cyan', url)}\n`);
@@ -34,7 +34,7 @@ function invitedName(args: readonly string[]): string | null {
 /** @returns the exit code */
 export async function listInvitationsOf(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError('./platform account invitations takes no further arguments.');
-  const invitations = await withLocalCore(configuration(), listInvitations);
+  const invitations = await withLocalCore(platformConfiguration(), listInvitations);
   if (invitations.length === 0) say('No pending invitations. `./platform account invite` makes one.');
   else
     sayTable(
@@ -55,7 +55,7 @@ export async function uninvite([id, ...rest]: readonly string[]): Promise<number
     throw new UsageError(
       'Name one invitation: ./platform account uninvite <id>. `./platform account invitations` lists them.',
     );
-  await withLocalCore(configuration(), (context) => revokeInvitation(context, id));
+  await withLocalCore(platformConfiguration(), (context) => revokeInvitation(context, id));
   say(`${paint('green', '✓')} The invitation is revoked.`);
   return 0;
 }

@@ -1,7 +1,7 @@
 // `platform account plan`: what the operator entitles an account to.
 import { type Plan, plans, setPlan } from '@platform/core/operator';
 import { UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireAccount } from '../local/named-account.ts';
 import { paint, say } from '../terminal/terminal.ts';
@@ -12,7 +12,7 @@ export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Pro
     throw new UsageError('Name an account and its plan: ./platform account plan <account name> <free|paid|default>');
   const plan = planNamed(wanted.toLowerCase());
   if (plan === undefined) throw new UsageError(`There is no plan ${wanted}. The plans are free, paid and default.`);
-  return withLocalCore(configuration(), async (context) => {
+  return withLocalCore(platformConfiguration(), async (context) => {
     const account = await requireAccount(context, name);
     await setPlan(context, account.key, plan);
     const said = plan === null ? `the default plan, ${context.config.defaultPlan}` : `the ${plan} plan`;

@@ -4,7 +4,7 @@ import { openDatabase, requireMigrated, timeOf } from '@platform/core/database';
 import { createEnrolmentLink, findAccount } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withDatabase } from '../local/instance.ts';
 import { refuseSuspended } from '../local/named-account.ts';
 import { minuteText } from '../terminal/minute-text.ts';
@@ -19,7 +19,7 @@ Prints a link that works once and for 15 minutes. Anyone who opens it can add a 
     const [name, ...rest] = args;
     if (name === undefined || rest.length > 0 || name.startsWith('-'))
       throw new UsageError('Name one account: ./platform recover <account name>');
-    const config = configuration();
+    const config = platformConfiguration();
     const accountName = name.toLowerCase();
     const link = await withDatabase(config, async (url) => {
       await requireMigrated(url);

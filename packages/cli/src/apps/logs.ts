@@ -2,10 +2,10 @@
 import { parseArgs } from 'node:util';
 import { appId, limits, logEntry, page, RefusalError } from '@platform/contract';
 import { type Command, UsageError, understood } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { inWords, withLocalCore } from '../local/local-core.ts';
 import { requireRunning } from '../local/require-running.ts';
-import { chooseLogin, ON_OPTION } from '../remote/choose-platform.ts';
+import { choosePlatform, ON_OPTION } from '../remote/choose-platform.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { say, sayJson } from '../terminal/terminal.ts';
@@ -42,9 +42,9 @@ Prints the newest lines, oldest of them first; times are UTC. Without -n ${USUAL
     if (!/^\d{1,6}$/.test(values.lines)) throw new UsageError('-n takes a number of lines.');
     if (values.json && values.follow) throw new UsageError('--json cannot be combined with -f.');
     const newest = Math.min(Number(values.lines), MOST_LINES);
-    const login = chooseLogin(values.on);
+    const login = choosePlatform(values.on);
     if (login !== null) return remoteLogs(login, name, { ...values, newest });
-    const config = configuration();
+    const config = platformConfiguration();
     await requireRunning(config);
     return withLocalCore(config, async (context) => {
       const { id } = await requireBackend(context, name);

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { type InstallationDetail, RefusalError } from '@platform/contract';
 import { type Backend, type CoreContext, listBackends } from '@platform/core/operator';
 import { type Command, UsageError, understood } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { runningParts, runningRelease } from '../local/instance.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireRunning } from '../local/require-running.ts';
@@ -27,7 +27,7 @@ or the last look.
       parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } }),
     );
     if (positionals.length > 0) throw new UsageError('./platform ps takes no names.');
-    const config = configuration();
+    const config = platformConfiguration();
     await requireRunning(config);
     const rows = await withLocalCore(config, async (context) => {
       return inParallel(await listBackends(context), (backend) => rowOf(context, backend));

@@ -2,7 +2,7 @@
 import { plainLine } from '@platform/contract';
 import { type CoreContext, startApp, stopApp } from '@platform/core/operator';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireRunning } from '../local/require-running.ts';
 import { complain, paint, say } from '../terminal/terminal.ts';
@@ -50,7 +50,7 @@ async function withBackend(
   const [name, ...rest] = args;
   if (name === undefined || rest.length > 0 || name.startsWith('-'))
     throw new UsageError(`Name one backend: platform ${verb} <account>/<app>`);
-  const config = configuration();
+  const config = platformConfiguration();
   await requireRunning(config);
   return withLocalCore(config, async (context) => {
     const { account, accountKey, appId } = await requireBackend(context, name);

@@ -2,7 +2,7 @@
 import { type CoreContext, deleteVolume, selectOwn, uninstallApp } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { ownedApp } from '../local/named-app.ts';
 import { requireRunning } from '../local/require-running.ts';
@@ -19,7 +19,7 @@ data in it; that needs the running platform.`,
     const [name, ...rest] = names;
     if (name === undefined || rest.length > 0 || name.startsWith('-'))
       throw new UsageError('Name one app: ./platform uninstall <account>/<app> [--delete-volume]');
-    const config = configuration();
+    const config = platformConfiguration();
     const withVolume = names.length < args.length;
     if (withVolume) await requireRunning(config);
     return withLocalCore(config, async (context) => uninstall(context, { name, withVolume }));

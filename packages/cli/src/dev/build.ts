@@ -1,5 +1,5 @@
 // A project that is built, such as one with TypeScript: `platform dev` runs its own `npm run watch` beside it.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import * as path from 'node:path';
@@ -16,44 +16,45 @@ export async function hasScript(folder: string, name: string): Promise<boolean> 
   }
 }
 
-/** Starts `npm run watch` and shows what it says. @returns a function that ends it, with all that it started */
-export function startWatchScript(folder: string): () => Promise<void> {
+/**
+ * Ends the whole group as soon as its standard input ends, and that is when the process at the other end of the pipe is gone,
+ * however it went. What does not end by itself is killed after a second.
+ */
+const WITH_ITS_PARENT = `
+exec 3<&0 </dev/null
+(trap '' TERM INT HUP; read -r _ <&3; kill -TERM -$$; sleep 1; kill -KILL -$$) >/dev/null 2>&1 &
+exec npm run --silent watch 3<&-`;
+
+export interface WatchScript {
+  /** Ends it with all that it started. */
+  end(): Promise<void>;
+}
+
+/** Starts `npm run watch` and shows what it says. It ends with this process, even if that is killed. */
+export function startWatchScript(folder: string): WatchScript {
   // A group of its own: npm and what it starts end together.
-  const child = spawn('npm', ['run', '--silent', 'watch'], {
-    cwd: folder,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  let ended = false;
+  const child = spawn('sh', ['-c', WITH_ITS_PARENT], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  child.stdin.on('error', () => undefined);
   let asked = false;
   const over = new Promise<void>((resolve) => {
     child.on('error', (error) => {
       complain(`platform: npm run watch could not be started: ${error.message}`);
-      ended = true;
       resolve();
     });
     child.on('exit', (code, signal) => {
-      ended = true;
       if (!asked) complain(`platform: npm run watch ended (${signal ?? `code ${code}`}). Changes are no longer built.`);
+      child.stdin.end();
       resolve();
     });
   });
   for (const stream of [child.stdout, child.stderr])
-    if (stream !== null)
-      createInterface({ input: stream }).on('line', (line) => line.trim() !== '' && say(paint('dim', `  ${line}`)));
-  return async () => {
-    asked = true;
-    if (!ended) endGroup(child);
-    await over;
-    if (child.stdout !== null && !child.stdout.closed) await once(child.stdout, 'close').catch(() => undefined);
+    createInterface({ input: stream }).on('line', (line) => line.trim() !== '' && say(paint('dim', `  ${line}`)));
+  return {
+    async end() {
+      asked = true;
+      child.stdin.end();
+      await over;
+      if (!child.stdout.closed) await once(child.stdout, 'close').catch(() => undefined);
+    },
   };
-}
-
-function endGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGTERM');
-  } catch {
-    // It has just ended by itself.
-  }
 }

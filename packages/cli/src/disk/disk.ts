@@ -3,7 +3,7 @@ import { sizeText } from '@platform/contract/sizes';
 import { diskSpace, type PlatformConfig } from '@platform/core/config';
 import { deleteVolume, listDiskUse } from '@platform/core/operator';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { ownedApp } from '../local/named-app.ts';
 import { requireRunning } from '../local/require-running.ts';
@@ -18,7 +18,7 @@ Lists the space on the disk, every volume with the size it was granted, and ever
 delete-volume deletes the volume that a removed app left, with all data in it. Remove an app that is installed with
 \`./platform uninstall\`, and a package with \`./platform unpublish\`.`,
   async run([action, ...args]) {
-    const config = configuration();
+    const config = platformConfiguration();
     if (action === undefined) return list(config);
     const [name, ...rest] = args;
     if (action !== 'delete-volume' || name === undefined || rest.length > 0)

@@ -4,7 +4,7 @@ import type { PlatformConfig } from '@platform/core/config';
 import { clockAlarm } from '@platform/core/operator';
 import { reasonOf } from '@platform/core/start';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { paint, say } from '../terminal/terminal.ts';
 import { type Finding, isPassing } from './finding.ts';
@@ -20,7 +20,7 @@ off, \`accept\` says so, and everything goes on. Exits with 1 while they differ.
   async run([action, ...rest]) {
     if ((action !== undefined && action !== 'accept') || rest.length > 0)
       throw new UsageError('Usage: ./platform clock [accept]');
-    return withLocalCore(configuration(), async ({ time }) => {
+    return withLocalCore(platformConfiguration(), async ({ time }) => {
       if (action === 'accept') {
         await time.accept();
         say(`${paint('green', '✓')} ${new Date().toISOString()} is right. A running platform follows within a minute.`);

@@ -13,7 +13,7 @@ import { gatewaySidecar } from '@platform/gateway/sidecar';
 import { probeDriver } from '@platform/runtime';
 import { type Command, UsageError, understood } from '../command.ts';
 import { shortOfDisk } from '../disk/disk-notice.ts';
-import { configuration } from '../local/configuration.ts';
+import { settingsToCheck } from '../local/configuration.ts';
 import { runningParts, withDatabase } from '../local/instance.ts';
 import { joinedAs } from '../members/membership.ts';
 import { nodeListener } from '../node/listener.ts';
@@ -56,7 +56,7 @@ Exits with 1 when something keeps the platform, or a part of it, from working.`,
       parseArgs({ args: [...args], allowPositionals: true, options: { deep: { type: 'boolean', default: false } } }),
     );
     if (positionals.length > 0) throw new UsageError('Usage: ./platform doctor [--deep]');
-    const config = configuration();
+    const config = settingsToCheck();
     const kind = joinedAs(config.dataDirectory);
     const isFirst = isBeforeFirstStart(config);
     const verdicts = new Set<Verdict>();

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { createIngressToken, type IngressRow, listIngresses, removeIngress } from '@platform/core/operator';
 import { UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { sayToken } from '../members/say-token.ts';
 import { sayTable } from '../terminal/say-table.ts';
@@ -10,14 +10,14 @@ import { say } from '../terminal/terminal.ts';
 
 export async function printToken(args: readonly string[]): Promise<number> {
   parse(args, 0);
-  const config = configuration();
+  const config = platformConfiguration();
   sayToken('ingress', config, await withLocalCore(config, (context) => createIngressToken(context)));
   return 0;
 }
 
 export async function list(args: readonly string[]): Promise<number> {
   parse(args, 0);
-  const rows = await withLocalCore(configuration(), (context) => listIngresses(context));
+  const rows = await withLocalCore(platformConfiguration(), (context) => listIngresses(context));
   if (rows.length === 0)
     say(
       'No Ingress, so no app is reachable from the internet. Set PLATFORM_INGRESS_LISTEN, or run ./platform ingress token',
@@ -41,7 +41,7 @@ function cells({ name, online, seenAt, revision, current, local }: IngressRow): 
 
 export async function remove(args: readonly string[]): Promise<number> {
   const name = parse(args, 1);
-  await withLocalCore(configuration(), (context) => removeIngress(context, name));
+  await withLocalCore(platformConfiguration(), (context) => removeIngress(context, name));
   say(`Removed Ingress ${name}. It takes no more requests.`);
   return 0;
 }

@@ -2,7 +2,7 @@
 import { faultWords, fieldErrors, manifest } from '@platform/contract';
 import { isPlatformAppId } from '@platform/core/start';
 import { UsageError } from '../command.ts';
-import { ask } from '../terminal/ask.ts';
+import { askUntil } from '../terminal/ask.ts';
 
 export const KINDS = ['frontend', 'backend', 'both'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -24,7 +24,7 @@ const LONGEST_ID = 36;
 
 /**
  * @param folder the name of the project's folder
- * @throws UsageError for an option or an answer that is not possible, and for what nobody can be asked
+ * @throws UsageError for an option that is not possible, and for what nobody can be asked
  */
 export async function chooseProject(folder: string, options: Options): Promise<Project> {
   // What is given is checked before anything is asked.
@@ -34,23 +34,38 @@ export async function chooseProject(folder: string, options: Options): Promise<P
     name: options.name === undefined ? undefined : checkedName(options.name),
     id: options.id === undefined ? undefined : checkedId(options.id),
   };
-  const kind = given.kind ?? oneOf(KINDS, 'The kind', await choose('What does the app have?', KINDS, '--kind'));
+  const kind = given.kind ?? (await choose('What does the app have?', KINDS, { what: 'The kind', option: '--kind' }));
   const language =
-    given.language ?? oneOf(LANGUAGES, 'The language', await choose('In which language?', LANGUAGES, '--language'));
-  const name = given.name ?? checkedName(await suggest('Its name?', nameFrom(folder), '--name <name>'));
-  const id = given.id ?? checkedId(await suggest('Its id?', idFrom(folder), '--id <id>'));
+    given.language ?? (await choose('In which language?', LANGUAGES, { what: 'The language', option: '--language' }));
+  const name =
+    given.name ?? (await suggest('Its name?', nameFrom(folder), { option: '--name <name>', check: checkedName }));
+  const id = given.id ?? (await suggest('Its id?', idFrom(folder), { option: '--id <id>', check: checkedId }));
   return { kind, language, name, id };
 }
 
-function choose(question: string, choices: readonly string[], option: string): Promise<string> {
-  return ask(`${question} ${choices.join(' | ')}`, `Add ${option} ${choices.join('|')}.`);
+/** Takes the beginning of a choice too. */
+function choose<Choice extends string>(
+  question: string,
+  choices: readonly Choice[],
+  { what, option }: { readonly what: string; readonly option: string },
+): Promise<Choice> {
+  return askUntil(`${question} ${choices.join(' | ')}`, `Add ${option} ${choices.join('|')}.`, (answer) => {
+    const typed = answer.toLowerCase();
+    const [begun, other] = choices.filter((choice) => typed !== '' && choice.startsWith(typed));
+    return begun !== undefined && other === undefined ? begun : oneOf(choices, what, answer);
+  });
+}
+
+interface Suggested {
+  readonly option: string;
+  readonly check: (value: string) => string;
 }
 
 /** Enter takes what is suggested, and so does a program, which cannot be asked. */
-async function suggest(question: string, suggestion: string, option: string): Promise<string> {
-  if (suggestion !== '' && process.stdin.isTTY !== true) return suggestion;
-  const answer = await ask(`${question} ${suggestion === '' ? '' : `[${suggestion}]`}`.trim(), `Add ${option}.`);
-  return answer === '' ? suggestion : answer;
+async function suggest(question: string, suggestion: string, { option, check }: Suggested): Promise<string> {
+  if (suggestion !== '' && process.stdin.isTTY !== true) return check(suggestion);
+  const whole = `${question} ${suggestion === '' ? '' : `[${suggestion}]`}`.trim();
+  return askUntil(whole, `Add ${option}.`, (answer) => check(answer === '' ? suggestion : answer));
 }
 
 function oneOf<Choice extends string>(choices: readonly Choice[], what: string, value: string): Choice {

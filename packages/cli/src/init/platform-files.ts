@@ -3,7 +3,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { manifestSchema } from '@platform/contract/manifest-schema';
-import { writeDeclarations } from '@platform/sdk/pack';
+import { writeSdkTypes } from '@platform/sdk/made-once';
 
 /** Many small files that only editors read. */
 export const TYPES = `types${path.sep}`;
@@ -15,7 +15,7 @@ export function writeSchema(project: string): Promise<void> {
 }
 
 export function writeTypes(project: string): Promise<void> {
-  return writeDeclarations(path.join(project, SDK_TYPES), ['workload', 'browser']);
+  return writeSdkTypes(path.join(project, SDK_TYPES));
 }
 
 /** Whether it is one of `init` in JavaScript, which has the SDK from the packer and its types here. */

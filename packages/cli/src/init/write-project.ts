@@ -3,7 +3,7 @@
 import { constants, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
-import { packSdk } from '@platform/sdk/pack';
+import { packSdk } from '@platform/sdk/made-once';
 import type { Kind, Project } from './choose-project.ts';
 import { TYPES, writeSchema, writeTypes } from './platform-files.ts';
 

@@ -12,6 +12,8 @@ interface InstanceFile {
   /** Of the embedded database; holds its password, so that the file is for its owner only. */
   readonly databaseUrl: string;
   readonly origin: string;
+  /** The settings that it was started with, without secret ones, by their variables. Absent in the file of a former version. */
+  readonly settings?: Readonly<Record<string, string>>;
   /** What it consists of, as of the last change. */
   readonly parts: readonly PartState[];
   /** Of which all of it was started. Absent in the file of a former version. */
@@ -71,6 +73,14 @@ export async function withDatabase<Result>(
   }
 }
 
+/** The same with the database of the running platform alone. @throws StartError `platform_starting` where none runs */
+export function withRunningDatabase<Result>(
+  { databaseUrl, dataDirectory }: PlatformConfig,
+  work: (url: string) => Promise<Result>,
+): Promise<Result> {
+  return work(databaseUrl ?? runningDatabaseUrl(dataDirectory));
+}
+
 /** The parts of the running platform; none where no platform runs, or it is just starting or stopping. */
 export function runningParts(dataDirectory: string): readonly PartState[] {
   const instance = readInstance(dataDirectory);
@@ -81,6 +91,18 @@ export function runningParts(dataDirectory: string): readonly PartState[] {
 export function runningRelease(dataDirectory: string): Release | null {
   const instance = readInstance(dataDirectory);
   return instance !== null && isAlive(instance.pid) ? (instance.release ?? null) : null;
+}
+
+/** The settings that the running platform was started with; `null` where none runs. */
+export function runningSettings(dataDirectory: string): Readonly<Record<string, string>> | null {
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? (instance.settings ?? null) : null;
+}
+
+/** The process of the running platform, which a restart replaces; `null` where none runs. */
+export function runningPid(dataDirectory: string): number | null {
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? instance.pid : null;
 }
 
 export interface RunningProcess {

@@ -9,8 +9,16 @@ import { type CoreContext, listAccounts, type NamedAccount, openLocalCore } from
 import { StartError } from '@platform/core/start';
 import { joinedAs, WORDS } from '../members/membership.ts';
 import { findNodeKey } from '../members/node-identity.ts';
-import { withDatabase } from './instance.ts';
+import { withDatabase, withRunningDatabase } from './instance.ts';
 import { refuseSuspended, requireAccount } from './named-account.ts';
+
+/** Of the accounts that a message names. */
+const NAMED_AT_MOST = 5;
+
+interface LocalCoreUse {
+  /** The platform runs; what stops in this moment is not started in its place. */
+  readonly besideRunning?: boolean;
+}
 
 /**
  * Runs `work` with the context of core on this machine's data folder, beside a running platform or without
@@ -21,6 +29,7 @@ import { refuseSuspended, requireAccount } from './named-account.ts';
 export async function withLocalCore<Result>(
   config: PlatformConfig,
   work: (context: CoreContext) => Promise<Result>,
+  { besideRunning = false }: LocalCoreUse = {},
 ): Promise<Result> {
   const kind = joinedAs(config.dataDirectory);
   if (kind !== null && !existsSync(config.masterKeyFile))
@@ -41,7 +50,8 @@ export async function withLocalCore<Result>(
     );
   }
   const masterKey = readMasterKey(config.masterKeyFile);
-  return withDatabase(config, async (databaseUrl) => {
+  const usingDatabase: typeof withDatabase = besideRunning ? withRunningDatabase : withDatabase;
+  return usingDatabase(config, async (databaseUrl) => {
     const nodeKey = findNodeKey(config.dataDirectory)?.publicKey ?? null;
     const { context, close } = await openLocalCore({ config, databaseUrl, masterKey, nodeKey });
     try {
@@ -78,7 +88,9 @@ export async function chooseAccount(context: CoreContext, named: string | undefi
     throw new StartError('no_account', `There is no account yet. Open ${where} and register one, then try again.`);
   }
   if (other !== undefined) {
-    throw new StartError('which_account', 'There are several accounts. Choose one with --as <account>.');
+    const names = (await listAccounts(context, NAMED_AT_MOST + 1)).map(({ name }) => name);
+    const some = [...names.slice(0, NAMED_AT_MOST), ...(names.length > NAMED_AT_MOST ? ['…'] : [])].join(', ');
+    throw new StartError('which_account', `There are several accounts. Choose one with --as <account>: ${some}`);
   }
   return account;
 }

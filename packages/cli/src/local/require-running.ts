@@ -39,6 +39,6 @@ export async function requireRunning({ origin, listenHost, listenPort, dataDirec
   }
   throw new StartError(
     'platform_not_running',
-    `No platform answers at ${origin} on this machine. Start it in another terminal: npm start`,
+    `No platform answers at ${origin} on this machine, with the data folder ${dataDirectory}. Start it in another terminal: npm start`,
   );
 }

@@ -14,7 +14,7 @@ import {
   uncordonNode,
 } from '@platform/core/operator';
 import { UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { sayToken } from '../members/say-token.ts';
 import { sayTable } from '../terminal/say-table.ts';
@@ -27,21 +27,21 @@ export async function printToken(args: readonly string[]): Promise<number> {
   labels.forEach(requireLabel);
   if (labels.includes('platform-hosted') && labels.includes('self-hosted'))
     throw new UsageError('A node is either platform-hosted or self-hosted.');
-  const config = configuration();
+  const config = platformConfiguration();
   sayToken('node', config, await withLocalCore(config, (context) => createNodeToken(context, labels)));
   return 0;
 }
 
 export async function adopt(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  const config = configuration();
+  const config = platformConfiguration();
   sayToken('node', config, await withLocalCore(config, (context) => createAdoptionToken(context, name)), name);
   return 0;
 }
 
 export async function list(args: readonly string[]): Promise<number> {
   parse(args, {}, 0);
-  const rows = await withLocalCore(configuration(), (context) => listNodes(context));
+  const rows = await withLocalCore(platformConfiguration(), (context) => listNodes(context));
   if (rows.length === 0) {
     say('No nodes. Backends cannot run until a node joins: ./platform node token');
     return 0;
@@ -70,14 +70,14 @@ function cells(row: NodeRow): string[] {
 
 export async function cordon(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  await withLocalCore(configuration(), (context) => cordonNode(context, name));
+  await withLocalCore(platformConfiguration(), (context) => cordonNode(context, name));
   say(`${name} is cordoned: no new backends are placed there. Running ones continue.`);
   return 0;
 }
 
 export async function uncordon(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  await withLocalCore(configuration(), (context) => uncordonNode(context, name));
+  await withLocalCore(platformConfiguration(), (context) => uncordonNode(context, name));
   say(`${name} takes new apps again.`);
   return 0;
 }
@@ -85,7 +85,7 @@ export async function uncordon(args: readonly string[]): Promise<number> {
 /** Exit code 3 says that something is left on the node. */
 export async function drain(args: readonly string[]): Promise<number> {
   const name = nameOf(args);
-  const { moved, waiting, bound } = await withLocalCore(configuration(), (context) => drainNode(context, name));
+  const { moved, waiting, bound } = await withLocalCore(platformConfiguration(), (context) => drainNode(context, name));
   say(`${counted(moved, 'app was', 'apps were')} taken from ${name}; nothing new is placed there.`);
   if (waiting.length > 0)
     say(
@@ -100,7 +100,7 @@ export async function remove(args: readonly string[]): Promise<number> {
   const { values, positionals } = parse(args, { 'abandon-volumes': { type: 'boolean' } }, 1);
   const [name = ''] = positionals;
   const what = values['abandon-volumes'] === true ? 'with-volumes' : 'empty';
-  await withLocalCore(configuration(), (context: CoreContext) => removeNode(context, name, what));
+  await withLocalCore(platformConfiguration(), (context: CoreContext) => removeNode(context, name, what));
   say(`Removed node ${name}. It will stop its apps.`);
   return 0;
 }

@@ -14,7 +14,7 @@ import {
   unreserveLabel,
 } from '@platform/core/operator';
 import { UsageError, understood } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { say } from '../terminal/terminal.ts';
 
@@ -37,28 +37,28 @@ export function unlabel(args: readonly string[]): Promise<number> {
 }
 
 async function relabel(name: string, change: Parameters<typeof labelNode>[2]): Promise<number> {
-  const labels = await withLocalCore(configuration(), (context) => labelNode(context, name, change));
+  const labels = await withLocalCore(platformConfiguration(), (context) => labelNode(context, name, change));
   say(`Labels of ${name}: ${labels.join(', ')}. They apply to backends placed from now on.`);
   return 0;
 }
 
 export async function requireOf(args: readonly string[]): Promise<number> {
   const rule = ruleOf(args);
-  await withLocalCore(configuration(), (context) => addRule(context, rule.label, rule));
+  await withLocalCore(platformConfiguration(), (context) => addRule(context, rule.label, rule));
   say(`${subjectOf(rule)}: placed on nodes labelled ${rule.label} only, from now on.`);
   return 0;
 }
 
 export async function releaseOf(args: readonly string[]): Promise<number> {
   const rule = ruleOf(args);
-  await withLocalCore(configuration(), (context) => removeRule(context, rule.label, rule));
+  await withLocalCore(platformConfiguration(), (context) => removeRule(context, rule.label, rule));
   say(`${subjectOf(rule)}: no longer bound to nodes labelled ${rule.label}.`);
   return 0;
 }
 
 export async function reserve(args: readonly string[]): Promise<number> {
   const label = onlyLabel(args);
-  const reserved = await withLocalCore(configuration(), async (context) => {
+  const reserved = await withLocalCore(platformConfiguration(), async (context) => {
     await reserveLabel(context, label);
     return (await listReservedLabels(context)).filter((row) => row.label === label);
   });
@@ -70,14 +70,14 @@ export async function reserve(args: readonly string[]): Promise<number> {
 
 export async function unreserve(args: readonly string[]): Promise<number> {
   const label = onlyLabel(args);
-  await withLocalCore(configuration(), (context) => unreserveLabel(context, label));
+  await withLocalCore(platformConfiguration(), (context) => unreserveLabel(context, label));
   say(`Nodes labelled ${label} take all backends again.`);
   return 0;
 }
 
 export async function rules(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError('./platform node rules takes no names.');
-  const { required, reserved } = await withLocalCore(configuration(), async (context) => ({
+  const { required, reserved } = await withLocalCore(platformConfiguration(), async (context) => ({
     required: await listRules(context),
     reserved: await listReservedLabels(context),
   }));

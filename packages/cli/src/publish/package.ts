@@ -51,8 +51,8 @@ export async function reportingProblems(folder: string, work: () => Promise<void
   }
 }
 
-export function complainOf(folder: string, { problems }: PackageProblem): void {
-  complain(`${paint('red', 'platform:', process.stderr)} ${folder} is not a package:`);
+export function complainOf(folder: string, { problems }: PackageProblem, what = 'is not a package'): void {
+  complain(`${paint('red', 'platform:', process.stderr)} ${folder} ${what}:`);
   for (const problem of problems) complain(`  - ${plainLine(problem)}`);
 }
 

@@ -10,13 +10,13 @@ import { machineKinds as localMachineKinds, publishPackage } from '@platform/cor
 import { StartError } from '@platform/core/start';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError, understood } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { chooseAccount, inWords, withLocalCore } from '../local/local-core.ts';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import { planPackage } from '../packaging/plan-package.ts';
 import { readPackagedManifest } from '../packaging/read-packaged-manifest.ts';
 import { writePackage } from '../packaging/write-package.ts';
-import { chooseLogin, ON_OPTION } from '../remote/choose-platform.ts';
+import { choosePlatform, ON_OPTION } from '../remote/choose-platform.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
@@ -40,7 +40,7 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
     if (rest.length > 0) {
       throw new UsageError('Name one folder or package: ./platform publish <folder or package file>');
     }
-    const login = chooseLogin(values.on, values.as);
+    const login = choosePlatform(values.on, values.as);
     return reportingProblems(source, async () => {
       await withPackageFile(source, async (file) => {
         const manifest = await readPackagedManifest(file);
@@ -48,7 +48,7 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
         warnOfMisfits(manifest);
         const { published, account, machines } =
           login === null
-            ? await publishLocally({ config: configuration(), file, manifest, accountName: values.as })
+            ? await publishLocally({ config: platformConfiguration(), file, manifest, accountName: values.as })
             : await publishRemotely(login, file, manifest);
         const where = login === null ? '' : ` of ${login.origin}`;
         say(

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { packSdk } from '@platform/sdk/pack';
+import { packSdk } from '@platform/sdk/made-once';
 import { type Command, UsageError, understood } from '../command.ts';
 import { quoted } from '../init/next-commands.ts';
 import { isPlainProject, renewPlatformFiles } from '../init/platform-files.ts';

@@ -1,7 +1,7 @@
 // `platform unpublish`: a version leaves the Store.
 import { deleteAnyVersion } from '@platform/core/operator';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { paint, say } from '../terminal/terminal.ts';
 
@@ -16,7 +16,7 @@ running.`,
     const [appId = '', version = ''] = name.split(/@(.*)/);
     if (appId === '' || version === '' || rest.length > 0)
       throw new UsageError('Name one version: ./platform unpublish <app>@<version>');
-    return withLocalCore(configuration(), async (context) => {
+    return withLocalCore(platformConfiguration(), async (context) => {
       await deleteAnyVersion(context, { appId, version });
       say(`${paint('green', '✓')} ${appId} ${version} is no longer in the Store.`);
       return 0;

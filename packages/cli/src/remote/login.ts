@@ -17,6 +17,7 @@ import { type Command, UsageError, understood } from '../command.ts';
 import { inWords } from '../local/local-core.ts';
 import { paint, say } from '../terminal/terminal.ts';
 import { originOf } from './address.ts';
+import { localPlatform, usualOf } from './choose-platform.ts';
 import { forgetLogin, keepLogin, type Login, loginsFile, readLogins } from './logins.ts';
 import { RemotePlatform } from './remote-platform.ts';
 
@@ -134,23 +135,34 @@ function oneLogin([address, ...rest]: readonly string[]): Login {
 }
 
 export const whoamiCommand: Command = {
-  summary: 'list the platforms you are signed in to',
+  summary: 'list the platforms that commands can be for',
   usage: `Usage: ./platform whoami
 
-Asks each platform that ./platform login knows whether the login still holds.`,
+Lists the platform on this machine and those that ./platform login knows, and asks each of these whether the login still
+holds. The mark * is on the one that dev, publish and logs are for without --on: the one that runs on this machine,
+otherwise the one that you signed in to last.`,
   async run(args) {
     understood(() => parseArgs({ args: [...args] }));
     const logins = readLogins();
+    const local = localPlatform();
+    const usual = usualOf(local, logins);
+    const mark = (isUsual: boolean) => (isUsual && logins.length > 0 ? paint('green', '* ') : '');
     if (logins.length === 0) say('You are not signed in to any platform. Run: ./platform login <address>');
+    if (local.state !== 'none')
+      say(
+        `${mark(usual === null)}${local.origin}  on this machine, ${local.state === 'runs' ? 'running' : 'not running'}`,
+      );
     let code = 0;
-    for (const { origin, token } of logins) {
+    for (const login of logins) {
+      const { origin, token } = login;
       const line = await describe(new RemotePlatform(origin, token)).catch((error: unknown) => {
         if (!(error instanceof RefusalError || error instanceof StartError)) throw error;
         code = 1;
         return error instanceof RefusalError ? inWords(error).message : error.message;
       });
-      say(`${origin}  ${line}`);
+      say(`${mark(login === usual)}${origin}  ${line}`);
     }
+    if (logins.length > 0) say(paint('dim', '* what dev, publish and logs are for without --on <address>'));
     return code;
   },
 };

@@ -49,6 +49,22 @@ export class RemotePlatform {
     return { status: response.statusCode ?? 0, body: text === '' ? null : this.#parse(text) };
   }
 
+  /** @throws RefusalError or StartError unless it answers */
+  async require(): Promise<void> {
+    await this.call({ method: 'GET', path: '/v1/health' });
+  }
+
+  async answers(): Promise<boolean> {
+    try {
+      await this.require();
+      return true;
+    } catch (error) {
+      // A proxy in front of it answers for it meanwhile.
+      if (error instanceof RefusalError || error instanceof StartError) return false;
+      throw error;
+    }
+  }
+
   /** The log of a backend from here on. Throws as {@link call}; ends when the platform ends the stream. */
   async *followLogs(
     appId: string,

@@ -1,7 +1,7 @@
 // `platform search …`: the operator looks after the index of OpenSearch that takes searches off PostgreSQL.
 import { feedStatus, rebuildFeed } from '@platform/core/operator';
 import { type Command, UsageError } from '../command.ts';
-import { configuration } from '../local/configuration.ts';
+import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { say } from '../terminal/terminal.ts';
 
@@ -27,7 +27,7 @@ For platforms with PLATFORM_SEARCH_OPENSEARCH_URL. docs/operators.md says when t
 };
 
 async function status(): Promise<number> {
-  const feed = await withLocalCore(configuration(), (context) => feedStatus(context));
+  const feed = await withLocalCore(platformConfiguration(), (context) => feedStatus(context));
   if (feed === null) {
     say(NONE);
     return 0;
@@ -43,7 +43,7 @@ async function status(): Promise<number> {
 }
 
 async function rebuild(): Promise<number> {
-  if (!(await withLocalCore(configuration(), (context) => rebuildFeed(context)))) {
+  if (!(await withLocalCore(platformConfiguration(), (context) => rebuildFeed(context)))) {
     say(NONE);
     return 1;
   }

@@ -1,4 +1,5 @@
 // Starts the parts of the platform one after the other, keeps them running, and says of them what operators ask for.
+import { type ConfigurationVariable, configurationVariables } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import { bindSockets, SOCKETS } from '@platform/http';
 import { announceInstance, forgetInstance } from '../local/instance.ts';
@@ -59,6 +60,7 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
       pid: process.pid,
       databaseUrl: databaseUrlOf(platform),
       origin: config.origin,
+      settings: settingsOf(config),
       parts: states(),
       release,
     });
@@ -120,6 +122,16 @@ function requireSameCode(release: Release, name: string): void {
   throw new NeverAgain(
     `${name} is not started again: the code of the platform was changed while it ran${before === after ? '' : `, from ${before} to ${after}`}. The platform stops, so that all of it is started with the same code: start it again.`,
   );
+}
+
+/** For commands that are typed in another terminal, where these variables are not set. */
+function settingsOf({ effective }: PlatformConfig): Readonly<Record<string, string>> {
+  const given = effective.filter(({ name, set }) => set && !isSecret(name as ConfigurationVariable));
+  return Object.fromEntries(given.map(({ name, value }) => [name, value]));
+}
+
+function isSecret(name: ConfigurationVariable): boolean {
+  return 'secret' in configurationVariables[name];
 }
 
 /** What starts the part, again and again. Its order is made once, before the first start. */

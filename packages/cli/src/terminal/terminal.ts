@@ -110,14 +110,20 @@ export function outliveReader(): void {
 function whenReaderLeft(act: () => void): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      // EIO: its terminal was closed.
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
       act();
     });
   }
 }
 
 /** The next line that the person types; empty when there is none, or the signal aborts. */
-export function readAnswer(signal?: AbortSignal): Promise<string> {
+export async function readAnswer(signal?: AbortSignal): Promise<string> {
+  return (await readLine(signal)) ?? '';
+}
+
+/** The same; `null` when there is none. */
+export function readLine(signal?: AbortSignal): Promise<string | null> {
   const lines = createInterface({ input: process.stdin });
   return new Promise((resolve) => {
     const end = () => lines.close();
@@ -128,7 +134,7 @@ export function readAnswer(signal?: AbortSignal): Promise<string> {
     lines.once('close', () => {
       signal?.removeEventListener('abort', end);
       process.stdin.pause();
-      resolve('');
+      resolve(null);
     });
     signal?.addEventListener('abort', end);
     if (signal?.aborted === true) end();

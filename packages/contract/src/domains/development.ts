@@ -12,6 +12,8 @@ export const developBody = z.strictObject({ version });
 export const developed = z.strictObject({
   name: z.string(),
   hasBackend: z.boolean(),
+  /** Why its backend does not run, in a sentence; absent where it does, or there is none. */
+  problem: z.string().optional(),
   /** What the manifest requests and its author has not granted. */
   missing: z.array(grant),
 });

@@ -1,9 +1,13 @@
 // Which installed app is the home screen (specification 4.1, `apps.launcher.register`). The choice belongs to the account.
-import { refuse } from '@platform/contract';
+import { type Manifest, missingGrantWords, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import { deleteLauncher, lockOwn, upsertLauncher } from './queries.ts';
+
+const HOME = 'apps.launcher.register';
+
+const requests = ({ permissions }: Pick<Manifest, 'permissions'>) => permissions.some(({ id }) => id === HOME);
 
 /** @throws RefusalError `not_found`, `invalid_request` for an app without a frontend, `grant_missing` */
 export async function chooseLauncher(context: CoreContext, accountKey: string, appId: string): Promise<void> {
@@ -12,8 +16,8 @@ export async function chooseLauncher(context: CoreContext, accountKey: string, a
     if (app === undefined) throw refuse('not_found');
     const { frontend, name } = app.manifest;
     if (frontend === undefined) throw refuse('invalid_request', `${name} has no page to show as the home screen.`);
-    if (resourcesOf(app.grants, 'apps.launcher.register').length === 0)
-      throw refuse('grant_missing', `${name} may not become your home screen. Allow it in Settings → Apps → ${name}.`);
+    if (resourcesOf(app.grants, HOME).length === 0)
+      throw refuse('grant_missing', missingGrantWords({ name, id: HOME, isRequested: requests(app.manifest) }));
     await upsertLauncher(trx, accountKey, appId);
     await notify(trx, 'launcher-changed', { accountKey });
   });

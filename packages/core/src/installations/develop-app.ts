@@ -42,11 +42,12 @@ export async function developApp(
     await withdrawVersion(context, appId, before.version);
   const { installation } = await requireInstalled(context, account.key, appId);
   const { manifest } = installation;
-  if (manifest.workload !== undefined) await start(context, installation);
+  const problem = manifest.workload === undefined ? null : await start(context, installation);
   return {
     installation,
     name: manifest.name,
     hasBackend: manifest.workload !== undefined,
+    ...(problem === null ? {} : { problem }),
     missing: missingGrants(manifest, installation.grants),
   };
 }
@@ -57,10 +58,15 @@ async function requireInstalled(context: CoreContext, accountKey: string, appId:
   return { installation, permissions: installation.grants };
 }
 
-async function start({ nodes }: CoreContext, { id }: OwnInstallation): Promise<void> {
-  await nodes.start(id).catch((error: unknown) => {
+/** @returns why it does not run; `null` where it does, or is just slow */
+async function start({ nodes }: CoreContext, { id }: OwnInstallation): Promise<string | null> {
+  try {
+    const { state, reason } = await nodes.start(id);
+    return state === 'running' ? null : (reason ?? null);
+  } catch (error) {
     if (!(error instanceof RefusalError)) throw error;
-  });
+    return error.refusal.detail ?? null;
+  }
 }
 
 /** What a manifest requests beyond these grants. */

@@ -3,6 +3,7 @@
 import {
   type Grant,
   type InstallationId,
+  missingGrantWords,
   type PermissionId,
   permissions,
   type RefusalError,
@@ -30,12 +31,8 @@ export async function missingGrant(
   { id, resource, what = permissions[id].plain, code = 'grant_missing' }: WantedGrant,
 ): Promise<RefusalError> {
   const found = await findRequest(pool, installationId);
-  const name = found?.name ?? appId;
   const isRequested = found === undefined || covers(found.requested, id, resource);
-  const remedy = isRequested
-    ? `You can allow it in Settings → Apps → ${name}.`
-    : `${name} does not request it: its author can add it to \`permissions\` in manifest.json.`;
-  return refuse(code, `${name} may not ${what} (${id}). ${remedy}`);
+  return refuse(code, missingGrantWords({ name: found?.name ?? appId, id, what, isRequested }));
 }
 
 function covers(requested: readonly Grant[], id: PermissionId, resource: string | null): boolean {

@@ -17,6 +17,11 @@ export class CrashSeries {
     return Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** (this.#count - 1));
   }
 
+  /** Once may be chance; nobody should wait for what crashes again and again. */
+  isLoop(): boolean {
+    return this.#count > 1;
+  }
+
   forget(): void {
     this.#count = 0;
   }

@@ -48,6 +48,8 @@ export class Installation {
   #run: Promise<void> | undefined;
   #abort = new AbortController();
   readonly #crashes = new CrashSeries();
+  /** Whether what is wrong with the start under way lies in the workload, and not in what the platform could not do. */
+  #isItsFault = false;
   /** While an automatic workload listens. */
   #idle: IdleWatch | undefined;
   /** Set while the run is being stopped: its exit is no crash, and it gets no further requests. */
@@ -145,7 +147,7 @@ export class Installation {
     await this.#end();
   }
 
-  /** An explicit start: clears earlier failures and waits until the workload listens, fails, or 15 s have passed. */
+  /** An explicit start: clears earlier failures and waits until the workload listens, something is wrong, or 15 s have passed. */
   async start(): Promise<void> {
     this.#held = false;
     this.#crashes.forget();
@@ -159,7 +161,7 @@ export class Installation {
       this.#shown.countRestarts(0);
       this.#begin();
     }
-    await this.#shown.settled(REACH_LIMIT);
+    await this.#shown.settled(REACH_LIMIT, ({ reason }) => reason !== undefined && this.#isItsFault);
   }
 
   /** Stops the workload and keeps it down until the next use, or with `always` until the next start. */
@@ -207,8 +209,8 @@ export class Installation {
   /**
    * The Gateway of the running workload, which is started if needed. Concurrent callers share one start, also those
    * that retry after `workload_unavailable`.
-   * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, or not there within
-   *   15 s.
+   * @throws RefusalError `runtime_paused`, or `workload_unavailable` when it is stopped, failed, crashed twice in a row, or
+   *   not there within 15 s.
    */
   async reach(): Promise<RunningGateway> {
     const { paused, desired } = this.#assignment;
@@ -219,7 +221,10 @@ export class Installation {
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
     if (this.#state === 'failed') throw unavailable(this.#shown.now.reason);
     if (this.#state === 'stopped') this.#begin();
-    await this.#shown.settled(REACH_LIMIT);
+    await this.#shown.settled(
+      REACH_LIMIT,
+      ({ reason }) => reason !== undefined && this.#isItsFault && this.#crashes.isLoop(),
+    );
     if (this.#state === 'running' && this.#workload !== undefined) return this.#workload.gateway;
     const { state, reason } = this.#shown.now;
     throw state === 'starting' && reason === undefined
@@ -283,6 +288,7 @@ export class Installation {
       onListening: (workload) => this.#listening(workload),
       onElsewhere: (sentence) => {
         this.#say(sentence);
+        this.#isItsFault = true;
         this.#set('starting', sentence);
       },
       abort,
@@ -359,6 +365,7 @@ export class Installation {
 
   /** Tries again later, or gives up after too many crashes in a row. */
   #crashed(reason: string): void {
+    this.#isItsFault = true;
     const delay = this.#crashes.next();
     if (delay !== undefined) {
       this.#tryAgain(reason, delay);
@@ -371,6 +378,7 @@ export class Installation {
 
   /** Not for any fault of the workload: it is never given up, but who waits is not kept waiting for ever. */
   #notPrepared(reason: string): void {
+    this.#isItsFault = false;
     const delay = this.#crashes.next();
     if (delay !== undefined) this.#tryAgain(reason, delay);
     else if (this.#assignment.desired === 'always') this.#tryAgain(reason, LONGEST_DELAY);

@@ -193,6 +193,28 @@ describe('a workload', () => {
     assert.ok((await lines(one)).includes('cannot work'));
   });
 
+  test('that crashes at its start is named at once to who starts it, and with its second crash to who asks', async () => {
+    const one = assign(crashing);
+    await known(one);
+    const started = await node.core.control('POST', `/installations/${one.installationId}/start`);
+    const { state: now, reason } = started.body as InstallationStatus;
+    assert.deepEqual([now, reason], ['starting', 'Exited with code 1. Next attempt in 1 s.']);
+
+    const other = assign(crashing);
+    await known(other);
+    const waiting = () => node.clock.timers().filter((left) => left === 15_000).length;
+    const others = waiting();
+    const call = node.call(other);
+    await until('the call to wait through the first crash', async () => {
+      const status = await node.core.status(other.installationId);
+      return status.reason === 'Exited with code 1. Next attempt in 1 s.' && waiting() > others;
+    });
+    node.clock.advance(1_000);
+    const named = 'The backend of the app is not available. Exited with code 1. Next attempt in 2 s.';
+    assert.equal(JSON.parse((await call).text).detail, named);
+    assert.equal(JSON.parse((await node.call(other)).text).detail, named, 'nobody waits between two attempts');
+  });
+
   test('that failed is tried again by an explicit start', async () => {
     const one = assign(crashing);
     await known(one);

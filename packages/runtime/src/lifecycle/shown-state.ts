@@ -48,12 +48,13 @@ export class ShownState {
     return this.#waiting.size > 0;
   }
 
-  /** Resolves when the state is no longer `starting`, or after some milliseconds. */
-  settled(milliseconds: number): Promise<void> {
-    if (this.#shown.state !== 'starting') return Promise.resolve();
+  /** Resolves when the state is no longer `starting`, or `isEnough` of what is shown, or after some milliseconds. */
+  settled(milliseconds: number, isEnough: (shown: Shown) => boolean): Promise<void> {
+    const isOver = () => this.#shown.state !== 'starting' || isEnough(this.#shown);
+    if (isOver()) return Promise.resolve();
     return new Promise((resolve) => {
       const check = () => {
-        if (this.#shown.state !== 'starting') done();
+        if (isOver()) done();
       };
       const done = () => {
         cancel();

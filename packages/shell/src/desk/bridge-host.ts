@@ -8,7 +8,7 @@ import { callMethod } from '../apps/bridge/call-method.ts';
 import { createCallTurns } from '../apps/bridge/call-turns.ts';
 import { isPlatformAddress } from '../apps/bridge/platform-address.ts';
 import type { BridgeCaller, ShellSide } from '../apps/bridge/shell-side.ts';
-import { contextOf, currentGrants, followTheme } from '../apps/frames/app-context.ts';
+import { contextOf, currentGrants, followTheme, requestedGrants } from '../apps/frames/app-context.ts';
 import { keepPlace, keepState, stateOf } from '../apps/frames/kept.ts';
 import {
   DEFAULT_HOME,
@@ -46,6 +46,7 @@ function askerOf(appId: string): Asker {
 
 const shellSide: ShellSide = {
   currentGrants,
+  requestedGrants,
   contextOf,
   call,
   stateOf,

@@ -1,5 +1,11 @@
 // Answers one call of an app: finds the method and applies what the table says of it, in the same order for all.
-import { type BridgeCall, laterBridgeMethods, type PermissionId } from '@platform/contract';
+import {
+  type BridgeCall,
+  laterBridgeMethods,
+  missingGrantWords,
+  type PermissionId,
+  permissions,
+} from '@platform/contract';
 import { coveredBy, resourcesOf } from './grants.ts';
 import type { Call, Method, Only, Params } from './method.ts';
 import { methods } from './methods.ts';
@@ -67,11 +73,17 @@ async function grantedResources<Name extends BridgeCall>(
   const isAny = target === undefined || method.target === 'any';
   if (isAny ? resources.length > 0 : coveredBy(resources, target)) return resources;
   const name = (await shell.installedApps()).find(({ appId }) => appId === caller.appId)?.name ?? caller.appId;
-  const what = isAny ? id : `${id} for ${target}`;
-  throw new BridgeRefusal(
-    'grant_missing',
-    `${name} may not use ${what}. You can allow it in Settings → Apps → ${name}.`,
-  );
+  const requested = resourcesOf(await shell.requestedGrants(caller.appId), id);
+  const isRequested = isAny ? requested.length > 0 : coveredBy(requested, target);
+  const what = isAny ? permissions[id].plain : `${permissions[id].plain}${onWhich(id, target)}`;
+  throw new BridgeRefusal('grant_missing', missingGrantWords({ name, id, what, isRequested }));
+}
+
+/** As core says it of the resources that a permission has. */
+function onWhich(id: PermissionId, target: string): string {
+  const { resources } = permissions[id];
+  if (resources === 'app ids') return ` on the app ${JSON.stringify(target)}`;
+  return resources === 'notification topics' ? ` on the topic ${JSON.stringify(target)}` : '';
 }
 
 /** @throws BridgeRefusal `not_authorized` for an app that the method is not for, or that the person is not looking at */

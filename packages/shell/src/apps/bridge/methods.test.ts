@@ -407,3 +407,28 @@ test('methods that come later say so, unknown ones are not found, and nothing in
     await assert.rejects(call(world({ grants: everything }), method), { code: 'not_found' });
   }
 });
+
+test('a missing grant is said in the words of core: who can give it, its owner or its author, and for what', async () => {
+  const [notes] = world().apps;
+  assert.ok(notes !== undefined);
+  const apps = [{ ...notes, appId: 'asker', name: 'Asker' }, notes];
+  const lifecycle = [{ id: 'apps.lifecycle', resources: ['notes'] }] satisfies Grant[];
+  const refusal = (grants: Grant[], requested: Grant[], method: string, params?: unknown) =>
+    call(world({ apps, grants, requested }), method, params).then(
+      () => assert.fail(`${method} was answered`),
+      ({ message }: Error) => message,
+    );
+  const allow = 'You can allow it in Settings → Apps → Asker.';
+  const request = 'Asker does not request it: its author can add it to `permissions` in manifest.json.';
+  const start = 'Asker may not open, start and stop apps on the app "notes" (apps.lifecycle).';
+  assert.equal(await refusal([], lifecycle, 'apps.start', { appId: 'notes' }), `${start} ${allow}`);
+  assert.equal(await refusal([], [], 'apps.start', { appId: 'notes' }), `${start} ${request}`);
+  const other = [{ id: 'apps.lifecycle', resources: ['store'] }] satisfies Grant[];
+  assert.equal(await refusal(other, other, 'apps.start', { appId: 'notes' }), `${start} ${request}`);
+  const read = 'Asker may not read and mark your notifications (notifications.read).';
+  assert.equal(await refusal([], [], 'notifications.readAll'), `${read} ${request}`);
+  assert.equal(
+    await refusal([], [{ id: 'notifications.read', resources: ['news'] }], 'notifications.readAll'),
+    `${read} ${allow}`,
+  );
+});

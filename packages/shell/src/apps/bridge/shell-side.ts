@@ -34,6 +34,8 @@ export interface BridgeCaller {
 export interface ShellSide {
   /** The grants that core holds at this moment; asked again for every call that needs one. */
   currentGrants(appId: string): Promise<readonly Grant[]>;
+  /** What the installed version requests, as core says it. */
+  requestedGrants(appId: string): Promise<readonly Grant[]>;
   contextOf(appId: string, grants: readonly Grant[]): BridgeContext;
   /** A route of core, in the session of the person: for what a method needs of core and the page does not keep. */
   readonly call: typeof call;

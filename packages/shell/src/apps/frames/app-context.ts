@@ -25,6 +25,11 @@ export function currentGrants(appId: string): Promise<readonly Grant[]> {
   return reading;
 }
 
+/** What the installed version requests; asked only for a refusal. */
+export async function requestedGrants(appId: string): Promise<readonly Grant[]> {
+  return (await call('apps.permissions.read', { params: { appId } })).requested;
+}
+
 export function contextOf(appId: string, grants: readonly Grant[], target: string | null = null): BridgeContext {
   const state = session.value;
   const showsName = state.kind === 'signed-in' && covers(grants, 'account.profile.read', 'self');

@@ -14,7 +14,7 @@ export const runtimeMethods: MethodsOf<'runtime'> = {
       const all = await appsWithBackend(shell, resources);
       const apps = params.appId === undefined ? all : all.filter(({ appId }) => appId === params.appId);
       if (params.appId !== undefined && apps.length === 0) {
-        throw new BridgeRefusal('not_found', 'No such app is installed.');
+        throw new BridgeRefusal('not_found', 'This app is not installed, or has no backend.');
       }
       const items: BackendStatus[] = [];
       // One after another: the connections to core are few, and the person's own clicks need them too.

@@ -5,11 +5,11 @@ import { followLogs } from '../apps/follow-logs.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
-import type { DevTarget } from './target.ts';
+import type { DevPlatform, DevTarget } from './target.ts';
 
-export function remoteTarget({ origin, account, token }: Login): DevTarget {
+export function remotePlatform({ origin, account, token }: Login): DevPlatform {
   const remote = new RemotePlatform(origin, token);
-  return {
+  const target: DevTarget = {
     origin,
     account,
     async deploy({ id, version }, file) {
@@ -18,7 +18,7 @@ export function remoteTarget({ origin, account, token }: Login): DevTarget {
       const parsed = developed.safeParse(body);
       if (!parsed.success)
         throw new StartError('not_a_platform', `${origin} runs another version of the platform than this checkout.`);
-      return parsed.data.missing;
+      return parsed.data;
     },
     followLogs: (appId, since, signal) =>
       followLogs((start, until) => remote.followLogs(appId, start, until), {
@@ -26,5 +26,13 @@ export function remoteTarget({ origin, account, token }: Login): DevTarget {
         newest: limits.workloadLogLines.value,
         signal,
       }),
+  };
+  return {
+    origin: () => origin,
+    // It is asked with each change; nothing here ends with it.
+    life: () => origin,
+    require: () => remote.require(),
+    answers: () => remote.answers(),
+    use: (work) => work(target),
   };
 }

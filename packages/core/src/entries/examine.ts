@@ -9,3 +9,4 @@ export { tryProviderKeys } from '../intelligence/face.ts';
 export { findNodeByKey, opensControlCredentials } from '../nodes/face.ts';
 export { opensPushKey } from '../push/face.ts';
 export { trySecrets } from '../secrets/face.ts';
+export { tryPlatformKeys } from '../settings/sealed-key.ts';

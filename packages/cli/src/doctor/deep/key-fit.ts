@@ -9,6 +9,7 @@ import {
   opensControlCredentials,
   opensPushKey,
   type SealedValues,
+  tryPlatformKeys,
   tryProviderKeys,
   trySecrets,
 } from '@platform/core/examine';
@@ -35,7 +36,11 @@ export const keyFit: DeepCheck = {
 async function sealedFindings(context: CoreContext): Promise<Finding[]> {
   const { database, masterKey } = context;
   const [secrets, providerKeys] = [await trySecrets(context), await tryProviderKeys(context)];
-  const findings = [...closedFinding(secrets, 'secret'), ...closedFinding(providerKeys, 'AI provider key')];
+  const findings = [
+    ...closedFinding(secrets, 'secret'),
+    ...closedFinding(providerKeys, 'AI provider key'),
+    ...closedFinding(await tryPlatformKeys(context), 'platform AI key'),
+  ];
   const restore = 'Restore the database from a backup.';
   if (!(await opensPushKey(context)))
     findings.push(bad('the master key does not open the key for web push, so that no browser is notified', restore));

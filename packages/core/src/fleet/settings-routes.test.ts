@@ -7,6 +7,7 @@ import { subjectOfProvider, subjectOfSetting } from '@platform/contract/setting-
 import { confirm, registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation, type TestCore } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../../tests/support/raw-http.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { databaseText } from '../../test-support/database-sweep.ts';
 import { gatewaySide, providersFile } from '../../test-support/intelligence.ts';
 import { tryPlatformKeys } from '../settings/sealed-key.ts';
@@ -22,6 +23,8 @@ const file = providersFile({
 
 let world: Constellation;
 let other: TestCore;
+/** With `PLATFORM_REGISTRATION=closed`. */
+let filed: TestCore;
 let master: TestAccount;
 let guest: TestAccount;
 let count = 0;
@@ -29,7 +32,9 @@ let count = 0;
 before(async () => {
   const config = { masterAccount: 'landlord', registration: null, defaultPlan: null, intelligenceFile: file.file };
   world = await startConstellation({ config });
-  other = await world.replica({ config: { ...world.core.context.config, listenPort: 0 } });
+  const own = { ...world.core.context.config, listenPort: 0 };
+  filed = await world.replica({ config: { ...own, registration: 'closed' } });
+  other = await world.replica({ config: own });
   // Each start of a core gives the node of the machine another credential.
   world = { ...world, core: { ...world.core, localNode: other.localNode } };
   master = await registerAccount(world, 'landlord');
@@ -111,14 +116,14 @@ describe('settings', () => {
     ok(await set('defaultPlan', 'paid'));
     const { plan } = await planAt(world.core);
     assert.equal(plan, 'paid');
-    assert.equal((await planAt(other)).plan, 'paid');
+    await until('the other core knows it', async () => (await planAt(other)).plan === 'paid');
     ok(await set('defaultPlan', null));
-    assert.equal((await planAt(other)).plan, 'free');
+    await until('the other core knows it', async () => (await planAt(other)).plan === 'free');
   });
 
   test('limits count for the next call', async () => {
     ok(await set('requestsPerMinute', 7));
-    const { intelligence } = await other.context.settings.current();
+    const { intelligence } = await other.context.settings.read();
     assert.deepEqual([intelligence.requestsPerMinute, intelligence.monthlyTokens], [7, 20_000]);
     ok(await set('requestsPerMinute', null));
   });
@@ -129,9 +134,6 @@ describe('settings', () => {
     refused(await set('requestsPerMinute', 0), 400, 'invalid_request', /value/);
     refused(await set('currency', 'dollars'), 400, 'invalid_request', /code of a currency/);
     refused(await set('master', 'guest'), 400, 'invalid_request', /setting/);
-    const filed = await world.replica({
-      config: { ...world.core.context.config, registration: 'closed', listenPort: 0 },
-    });
     assert.deepEqual(sourceOf((await filed.context.settings.current()).registration), ['file', 'closed']);
   });
 });

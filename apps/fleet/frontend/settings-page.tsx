@@ -23,7 +23,7 @@ export function SettingsPage({ app }: { readonly app: App }) {
       {value !== undefined && (
         <>
           <Values settings={value} />
-          <div class="row">
+          <div class="row settings-change">
             <button type="button" class="primary" onClick={change}>
               Change settings …
             </button>
@@ -43,16 +43,16 @@ function Values({ settings }: { readonly settings: Settings }) {
   const inUse = providers.filter(({ inForce }) => inForce);
   return (
     <>
-      <section class="card" aria-labelledby="accounts-settings">
+      <section aria-labelledby="accounts-settings">
         <h2 id="accounts-settings">Accounts</h2>
-        <dl class="facts">
+        <dl class="card facts">
           <Fact name="Registration" value={REGISTRATION[registration.value]} source={registration.source} />
           <Fact name="Default plan" value={PLAN[defaultPlan.value]} source={defaultPlan.source} />
         </dl>
       </section>
-      <section class="card" aria-labelledby="ai-settings">
+      <section aria-labelledby="ai-settings">
         <h2 id="ai-settings">AI</h2>
-        <dl class="facts">
+        <dl class="card facts">
           {inUse.length === 0 ? (
             <Fact name="Providers" value="None yet" />
           ) : (

@@ -164,7 +164,7 @@ test('a provider is added with its key, changed and removed, and the key is neve
 
   await row.getByRole('button', { name: 'Remove OpenAI', exact: true }).click();
   await lookOnBoth('platform-provider-remove', [row]);
-  await row.getByRole('button', { name: 'Remove with your passkey', exact: true }).click();
+  await row.getByRole('button', { name: 'Remove', exact: true }).click();
   await changes().getByText('AI provider openai (https://api.openai.com/v1) was removed').waitFor();
   assert.equal(await page.getByText('openai · https://api.openai.com/v1').count(), 0);
   await lookOnBoth('platform-changes', [page.getByRole('heading', { name: 'Changes made here', exact: true })]);

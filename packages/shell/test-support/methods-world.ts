@@ -90,6 +90,7 @@ export function world(change: Partial<World> = {}): World {
     answers: {
       'auth.registration': { registration: 'invite' },
       'operator.invitations.list': { items: [], nextCursor: null },
+      'operator.settings.read': { providers: [] },
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),

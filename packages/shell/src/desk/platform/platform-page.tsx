@@ -1,6 +1,7 @@
 // What holds for everybody on the platform: who may register, the plan of accounts, AI providers and what apps may use of them.
 // The shell draws it and no app: it takes keys, and each change is confirmed with a passkey.
 import type { OperatorSettings } from '@platform/contract';
+import { addressOf } from '../../address/view.ts';
 import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
@@ -23,7 +24,7 @@ export function PlatformPage() {
     );
   return (
     <>
-      <PageHead title="Platform">
+      <PageHead title="Platform" up={FLEET}>
         <p class="quiet-text">
           What holds for everybody here. You confirm each change with your passkey, and it takes effect immediately.
           What the files on the server say comes first, and can’t be changed here.
@@ -38,6 +39,8 @@ export function PlatformPage() {
     </>
   );
 }
+
+const FLEET = { href: addressOf({ kind: 'app', appId: 'fleet' }), label: 'Fleet' };
 
 interface SectionsProps {
   readonly settings: OperatorSettings;

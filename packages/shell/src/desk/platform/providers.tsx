@@ -85,7 +85,7 @@ function ProviderRow({ provider, settings, put }: ProviderRowProps) {
   }
 
   return (
-    <li class="row stacked" ref={row}>
+    <li class="row stacked setting-row" ref={row}>
       <div class="row-main">
         <span class="row-icon">
           <Icon name="ai" />
@@ -126,7 +126,7 @@ function ProviderRow({ provider, settings, put }: ProviderRowProps) {
         <section class="row-question" aria-label={`Remove ${name}?`}>
           <p>
             Remove {name}? Apps can’t use it from then on, and its key is deleted
-            {inForce && ', as are the keys that accounts set for it'}.
+            {inForce && ', as are the keys that accounts set for it'}. You confirm with your passkey.
           </p>
           {failure !== null && <Note tone={failure.tone}>{failure.text}</Note>}
           <div class="buttons">
@@ -134,7 +134,7 @@ function ProviderRow({ provider, settings, put }: ProviderRowProps) {
               Keep it
             </Button>
             <Button kind="danger" icon="key" busy={busy} onClick={() => void remove()}>
-              Remove with your passkey
+              Remove
             </Button>
           </div>
         </section>
@@ -214,7 +214,7 @@ function FoundServer({ server, settings, onUsed }: FoundServerProps) {
   }
 
   return (
-    <li class="row stacked">
+    <li class="row stacked setting-row">
       <div class="row-main">
         <span class="row-icon">
           <Icon name="processor" />

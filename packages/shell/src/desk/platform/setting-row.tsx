@@ -22,7 +22,7 @@ export function SettingRow({ name, settings, put }: SettingRowProps) {
   const isEditing = useSignal(false);
   const row = useKeptFocus<HTMLLIElement>(isEditing.value);
   return (
-    <li class="row stacked" ref={row}>
+    <li class="row stacked setting-row" ref={row}>
       <div class="row-main">
         <span class="row-icon">
           <Icon name={icon} />

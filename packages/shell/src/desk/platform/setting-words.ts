@@ -1,6 +1,7 @@
 // What the settings of the platform are called, and what each of their values means.
 import type { OperatorSettings, SettingName } from '@platform/contract';
 import type { IconName } from '../../design/icons.tsx';
+import { MiB, sizeText } from '../../design/words.ts';
 
 interface Choice {
   readonly value: string;
@@ -92,7 +93,7 @@ export function valueInWords(name: SettingName, value: string | number | null): 
   const choice = SETTING_WORDS[name].choices?.find((one) => one.value === value);
   if (choice !== undefined) return choice.label;
   if (typeof value === 'string') return value;
-  return name === 'bodyMiB' ? `${value} MiB` : value.toLocaleString('en');
+  return name === 'bodyMiB' ? sizeText(value * MiB) : value.toLocaleString('en');
 }
 
 /** Under the name of a setting. */

@@ -30,6 +30,8 @@ function somePath(spec: RouteSpec): string {
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace('/schedules/:scheduleId', `/schedules/sch-${UUID}`)
+    .replace(':provider', 'some-provider')
+    .replace(':setting', 'currency')
     .replace(':appId', 'no-such-app')
     .replace(':version', '1.0.0')
     .replace(':number', '1')
@@ -45,9 +47,14 @@ const CONFIRMED_BODIES: Readonly<Partial<Record<ConfirmedOperation, object>>> = 
   'account.delete': { name: LEAVER },
   'author.allow': { code: 'BCDFGHJKMN', allow: true },
   'operator.account.delete': { name: 'no-such-account' },
+  'operator.provider.set': { baseUrl: 'https://models.example/v1', dialect: 'openai' },
+  'operator.setting.change': { value: 'EUR' },
   'secret.bind': { secret: 'some-secret', declarationHash: '0'.repeat(64) },
 };
 const SUBJECTS: Readonly<Partial<Record<ConfirmedOperation, string>>> = {
+  'operator.provider.remove': 'some-provider',
+  'operator.provider.set': 'some-provider@https://models.example',
+  'operator.setting.change': 'currency.EUR',
   'passkey.remove': 'some-id',
   'secret.bind': 'some-secret',
 };

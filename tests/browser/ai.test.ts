@@ -60,7 +60,7 @@ function nameModels(): void {
   };
   const anthropic = { id: 'anthropic', name: 'Anthropic', baseUrl: origin, dialect: 'anthropic' };
   writeFileSync(world.file, JSON.stringify({ providers: [openai, anthropic], monthlyTokens: 2_000_000 }));
-  world.core.core.context.intelligence.reload();
+  world.core.core.context.settings.reloadFile();
 }
 
 async function ask({ port, token }: IntelligenceApp, model: string): Promise<void> {
@@ -195,7 +195,7 @@ for (const [device, viewport] of DEVICES) {
     await page.getByText('None of your apps uses AI').waitFor();
     await look(page, device, 'ai-no-app');
     writeFileSync(world.file, JSON.stringify({ providers: [] }));
-    world.core.core.context.intelligence.reload();
+    world.core.core.context.settings.reloadFile();
     await page.reload();
     await page.getByText('This platform has no AI provider yet', { exact: true }).waitFor();
     await look(page, device, 'ai-no-provider');

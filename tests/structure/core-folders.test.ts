@@ -24,6 +24,7 @@ const FOUNDATION = [
     'identity',
     'key-material',
     'members',
+    'settings',
   ],
   ...[
     'account-files.ts',

@@ -35,6 +35,7 @@ export interface ConstellationOptions {
   readonly random?: (bytes: number) => Buffer;
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
+  readonly modelPlaces?: CoreOptions['modelPlaces'];
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
   /** How runs of schedules are delivered and repeated. */
@@ -142,6 +143,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       log,
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
+      ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.schedules === undefined ? {} : { schedules: options.schedules }),

@@ -21,10 +21,10 @@ export function InvitationsPage({ app }: { readonly app: App }) {
   return (
     <>
       {registration === 'open' && (
-        <p>Anyone can register here without an invitation. PLATFORM_REGISTRATION=invite changes that.</p>
+        <p>Anyone can register here without an invitation. Under Settings you can change that.</p>
       )}
       {registration === 'closed' ? (
-        <p>Registration is closed, so nobody can be invited. PLATFORM_REGISTRATION=invite changes that.</p>
+        <p>Registration is closed, so nobody can be invited. Under Settings you can change that.</p>
       ) : (
         <InviteForm app={app} actions={actions} />
       )}

@@ -1,4 +1,4 @@
-// Fleet: the platform, its accounts and its invitations, for the account that looks after them.
+// Fleet: the platform, its accounts, invitations and settings, for the account that looks after them.
 import type { App } from '@platform/sdk/browser';
 import type { ComponentType } from 'preact';
 import { useKept } from '../../shared/kept.ts';
@@ -6,6 +6,7 @@ import { startApp } from '../../shared/start-app.tsx';
 import { AccountsPage } from './accounts-page.tsx';
 import { InvitationsPage } from './invitations-page.tsx';
 import { Overview } from './overview.tsx';
+import { SettingsPage } from './settings-page.tsx';
 
 startApp(Fleet);
 
@@ -13,6 +14,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ readonly app: App }>>> = {
   Overview,
   Accounts: AccountsPage,
   Invitations: InvitationsPage,
+  Settings: SettingsPage,
 };
 
 function Fleet({ app }: { readonly app: App }) {

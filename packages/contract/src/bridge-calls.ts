@@ -10,7 +10,15 @@ export interface BridgePage<Item> {
 }
 
 /** Trusted surfaces of the shell that an app may ask to be shown; the shell draws them, the app sees nothing of them. */
-export type ShellSurface = 'permissions' | 'passkeys' | 'sessions' | 'logs' | 'notifications' | 'storage' | 'ai';
+export type ShellSurface =
+  | 'permissions'
+  | 'passkeys'
+  | 'sessions'
+  | 'logs'
+  | 'notifications'
+  | 'storage'
+  | 'ai'
+  | 'platform';
 
 /** Every method of the bridge. `asks` marks one that waits for a person, however long they take. */
 export interface BridgeCalls {
@@ -46,7 +54,7 @@ export interface BridgeCalls {
   };
   /**
    * The title beside the app's name, for every app; or one of the shell's trusted surfaces (`appId` names the app it is about), only
-   * for the platform's own Settings in front, and for Notifications its own.
+   * for the platform's own Settings in front, for Notifications its own, and for Fleet `platform`.
    */
   'chrome.set': {
     params: { readonly title?: string; readonly surface?: ShellSurface; readonly appId?: string };

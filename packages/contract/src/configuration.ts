@@ -194,7 +194,7 @@ export const configurationVariables = {
   PLATFORM_REGISTRATION: {
     default: 'open',
     meaning:
-      'Who may register an account: `open` for everyone, `invite` for people with an invitation (`./platform account invite`), `closed` for no one.',
+      'Who may register an account: `open` for everyone, `invite` for people with an invitation (`./platform account invite`), `closed` for no one. Not set: what Fleet says, and `open` where it says nothing.',
   },
   PLATFORM_OPERATOR_CONTACT: {
     default: '',
@@ -223,7 +223,7 @@ export const configurationVariables = {
   PLATFORM_DEFAULT_PLAN: {
     default: 'free',
     meaning:
-      '`free` or `paid`: the plan of accounts for which `./platform account plan` set none. Raw object storage needs `paid`.',
+      '`free` or `paid`: the plan of accounts for which `./platform account plan` set none. Raw object storage needs `paid`. Not set: what Fleet says, and `free` where it says nothing.',
   },
   PLATFORM_OBJECT_STORE_ENDPOINT: {
     default: '',
@@ -334,7 +334,7 @@ export const configurationVariables = {
   PLATFORM_INTELLIGENCE_FILE: {
     default: '',
     meaning:
-      'JSON file with the AI providers that apps may use, their keys’ files, and the limits of each app; docs/operators.md has an example. Read again on SIGHUP. Empty: none.',
+      'JSON file with the AI providers that apps may use, their keys’ files, and the limits of each app; docs/operators.md has an example. Read again on SIGHUP. Fleet adds to it, and says what it leaves open. Empty: no file.',
   },
   PLATFORM_MESSAGING_SERVER_NAME: {
     default: '',

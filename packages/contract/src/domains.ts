@@ -24,6 +24,7 @@ import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { objectStorage } from './domains/object-storage.ts';
 import { operator } from './domains/operator.ts';
+import { operatorSettingsDomain } from './domains/operator-settings.ts';
 import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
@@ -60,6 +61,7 @@ export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
 export * from './domains/operator.ts';
+export * from './domains/operator-settings.ts';
 export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
 export * from './domains/pause.ts';
@@ -105,6 +107,7 @@ const domains = {
   objectStorage,
   fleet,
   operator,
+  operatorSettings: operatorSettingsDomain,
   intelligence,
   messaging,
   contacts,

@@ -23,7 +23,7 @@ import { serverOf } from './database/servers.ts';
 import { Signals } from './database/signals.ts';
 import { leavingReserve } from './disk/face.ts';
 import { handlersOf, schemesOf } from './domain.ts';
-import { coreDomains } from './domains.ts';
+import { coreDomains, type DomainOptions } from './domains.ts';
 import { frontendHandler } from './frontends/serve.ts';
 import { BodyPool } from './http/bodies/body-pool.ts';
 import { LargeBodies } from './http/bodies/large-bodies.ts';
@@ -57,6 +57,7 @@ import type { PushOptions } from './push/face.ts';
 import { openWebPush } from './push/face.ts';
 import type { DeliveryOptions } from './schedules/face.ts';
 import { openSearching, openSearchPool } from './search/face.ts';
+import { PlatformSettings } from './settings/platform-settings.ts';
 import { PLATFORM_VERSION } from './version.ts';
 
 export { linkKeyOf } from './credentials/master-key.ts';
@@ -92,6 +93,8 @@ export interface CoreOptions {
   readonly iroh?: { readonly relay: string | null } | null;
   /** Milliseconds between two signs of life of the topology stream, for tests. Default: as documented. */
   readonly topologyBeat?: number;
+  /** Where model servers are looked for, for tests. Default: where they listen by themselves. */
+  readonly modelPlaces?: DomainOptions['modelPlaces'];
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
   /** How runs of schedules are delivered and repeated, for tests. Default: as documented. */
@@ -127,7 +130,7 @@ export interface Core {
 
 export async function createCore(options: CoreOptions): Promise<Core> {
   const { config, log, random } = options;
-  const intelligence = new IntelligenceFile(config.intelligenceFile);
+  const file = new IntelligenceFile(config.intelligenceFile);
   const applied = await migrate(options.databaseUrl, undefined, (missing) =>
     log.warn(
       { version: PLATFORM_VERSION, migrations: missing.map(({ name }) => name), oldest: missing.at(-1)?.oldestVersion },
@@ -158,6 +161,8 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
   await signals.start();
+  const settings = new PlatformSettings({ config, file, database, signals, masterKey });
+  await settings.read();
   const machine = options.machine ?? machineTime(options.clock, random);
   const time = await ClockGuard.open(machine, { database, log });
   await time.start();
@@ -174,7 +179,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
       iroh,
       rates,
       config,
-      intelligence,
+      settings,
       linkListen,
       database,
       pool,

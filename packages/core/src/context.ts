@@ -5,7 +5,6 @@ import type pg from 'pg';
 import type { VerifiedFrontends } from './catalog/face.ts';
 import type { Time } from './clock/clock-guard.ts';
 import type { CoreConfig } from './config/config.ts';
-import type { IntelligenceFile } from './config/intelligence-file.ts';
 import type { Rates } from './config/rates.ts';
 import type { AddressAndPort } from './config/variables.ts';
 import type { DatabaseSchema } from './database/schema.ts';
@@ -19,6 +18,7 @@ import type { Count } from './metrics.ts';
 import type { Backends, Nodes } from './nodes/face.ts';
 import type { At } from './points.ts';
 import type { Policies } from './policy.ts';
+import type { PlatformSettings } from './settings/platform-settings.ts';
 
 export interface Log {
   debug(fields: object, message: string): void;
@@ -29,8 +29,8 @@ export interface Log {
 
 export interface CoreContext {
   readonly config: CoreConfig;
-  /** The AI providers, as the operator's file last said. */
-  readonly intelligence: IntelligenceFile;
+  /** What the operator's files say, or else the master account in Fleet. */
+  readonly settings: PlatformSettings;
   /** How often each kind of route may be called. */
   readonly rates: Rates;
   /** Where nodes reach core over TLS under its own key; `null` for nowhere. */

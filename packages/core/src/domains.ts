@@ -29,6 +29,7 @@ import { searchDomain } from './search/domain.ts';
 import type { Searching } from './search/face.ts';
 import { postgresEngine } from './search/face.ts';
 import { secretDomain } from './secrets/domain.ts';
+import type { MODEL_PLACES } from './settings/model-servers.ts';
 import { topologyDomain } from './topology/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
@@ -41,6 +42,8 @@ export interface DomainOptions extends CatalogOptions {
   readonly schedules?: DeliveryOptions;
   /** Milliseconds between two signs of life of the topology stream. Default: as documented. */
   readonly topologyBeat?: number;
+  /** Where model servers are looked for. Default: where they listen by themselves. */
+  readonly modelPlaces?: typeof MODEL_PLACES | undefined;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -64,7 +67,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     notificationDomain(context),
     pushDomain(context, options.pushing),
     searchDomain(context, options.searching),
-    fleetDomain(context),
+    fleetDomain(context, options.modelPlaces),
     intelligenceDomain(context),
     leaseDomain(context),
     secretDomain(context),

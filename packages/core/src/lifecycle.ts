@@ -27,6 +27,10 @@ export interface Hooks {
   securityEvent?(trx: Trx, by: SecurityActor, event: SecurityEvent): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
+  /** The master account changed what all installations depend on; the answer waits for what ends. */
+  settingsChanged?(trx: Changing): Promise<void>;
+  /** The AI provider of this id is gone, or at another origin. */
+  providerEnded?(trx: Trx, provider: string): Promise<void>;
   /** Its owner stopped its backend. */
   installationStopped?(trx: Trx, id: InstallationId): Promise<void>;
   /**
@@ -82,6 +86,14 @@ export class Lifecycle implements Required<Hooks> {
 
   async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {
     for (const domain of this.#domains) await domain.planChanged?.(...change);
+  }
+
+  async settingsChanged(...change: Parameters<Required<Hooks>['settingsChanged']>): Promise<void> {
+    for (const domain of this.#domains) await domain.settingsChanged?.(...change);
+  }
+
+  async providerEnded(...change: Parameters<Required<Hooks>['providerEnded']>): Promise<void> {
+    for (const domain of this.#domains) await domain.providerEnded?.(...change);
   }
 
   async installationStopped(...change: Parameters<Required<Hooks>['installationStopped']>): Promise<void> {

@@ -17,6 +17,7 @@ import { createLog } from './log.ts';
 import { findNodeByKey, opensControlCredentials } from './nodes/face.ts';
 import { openContext } from './open-context.ts';
 import { nothingListens } from './points.ts';
+import { PlatformSettings } from './settings/platform-settings.ts';
 
 export interface LocalCoreOptions {
   readonly config: PlatformConfig;
@@ -33,24 +34,26 @@ export interface LocalCore {
 
 /** @throws StartError `master_key_wrong`, and where the schema is not that of this version, as {@link requireMigrated} */
 export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }: LocalCoreOptions): Promise<LocalCore> {
-  const intelligence = new IntelligenceFile(config.intelligenceFile);
+  const file = new IntelligenceFile(config.intelligenceFile);
   await requireMigrated(databaseUrl);
   const { pool, database, close } = openDatabase({ url: databaseUrl, connections: 2, onError: () => undefined });
   const guarded = await timeOf(database);
   const stopping = new AbortController();
+  // Never started: this process only notifies the others, through the database.
+  const signals = new Signals(databaseUrl, () => undefined);
+  const settings = new PlatformSettings({ config, file, database, signals, masterKey });
   let nodeId: string | null = null;
   const context = openContext(
     {
       config: { ...config, packagesDirectory: path.join(config.dataDirectory, 'packages'), shellDirectory: '' },
-      intelligence,
+      settings,
       rates: config.rates,
       linkListen: config.linkListen,
       // A node has its connection to core itself.
       iroh: null,
       database,
       pool,
-      // Never started: this process only notifies the others, through the database.
-      signals: new Signals(databaseUrl, () => undefined),
+      signals,
       ...guarded,
       random: randomBytes,
       masterKey,
@@ -71,6 +74,7 @@ export async function openLocalCore({ config, databaseUrl, masterKey, nodeKey }:
     const opensFormerSecrets = () => opensControlCredentials(database, masterKey);
     await requireMasterKey({ database, masterKey, opensFormerSecrets });
     nodeId = nodeKey === null ? null : ((await findNodeByKey(database, nodeKey)) ?? null);
+    await settings.read();
     followChanges(context);
     return { context, close: end };
   } catch (error) {

@@ -107,6 +107,7 @@ export function world(change: Partial<World> = {}): World {
       'account.contacts.add': { contact: CONTACT },
       'account.contacts.change': { contact: CONTACT },
       'account.contacts.remove': undefined,
+      'operator.settings.read': { providers: [] },
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),

@@ -42,10 +42,10 @@ export const accountCommand: Command = {
   uninvite <id>                revoke one of them
   suspend <name>               sign the account out everywhere, end the access of its apps and stop its backends
   resume <name>                let its owner sign in again and its backends start again
-  plan <name> <free|paid|default>  what it is entitled to; \`default\` is what PLATFORM_DEFAULT_PLAN says
+  plan <name> <free|paid|default>  what it is entitled to; \`default\` is what Fleet or PLATFORM_DEFAULT_PLAN says
   delete <name> [--yes]        delete the account at once, with everything it has; --yes does not ask
 
-PLATFORM_REGISTRATION decides who may register; the first account of a platform that is not open needs an invitation.
+PLATFORM_REGISTRATION, or where it is not set Fleet, decides who may register; the first account of a platform that is not open needs an invitation.
 Raw object storage needs the paid plan; backends that get or lose it are started anew.
 A suspension deletes no data. Other accounts keep the apps they installed from this one, also after its deletion.`,
   async run([action = '', ...args]) {

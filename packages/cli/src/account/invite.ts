@@ -12,12 +12,14 @@ import { paint, say } from '../terminal/terminal.ts';
 export async function invite(args: readonly string[]): Promise<number> {
   const name = invitedName(args);
   const config = platformConfiguration();
-  const { url, expiresAt, id } = await withLocalCore(config, (context) => createInvitation(context, name));
+  const { url, expiresAt, id, isOpen } = await withLocalCore(config, async (context) => ({
+    ...(await createInvitation(context, name)),
+    isOpen: (await context.settings.current()).registration.value === 'open',
+  }));
   const whom = name === null ? 'One person' : name;
   say(`${whom} can register once with this link, before ${minuteText(expiresAt)}:\n\n  ${paint('cyan', url)}\n`);
   say(`Send it over a channel you trust. \`./platform account uninvite ${id}\` revokes it.`);
-  if (config.registration === 'open')
-    say(paint('yellow', 'PLATFORM_REGISTRATION is open, so everyone can register without a link too.'));
+  if (isOpen) say(paint('yellow', 'Registration is open, so everyone can register without a link too.'));
   return 0;
 }
 

@@ -15,7 +15,8 @@ export async function setPlanOf([name, wanted, ...rest]: readonly string[]): Pro
   return withLocalCore(platformConfiguration(), async (context) => {
     const account = await requireAccount(context, name);
     await setPlan(context, account.key, plan);
-    const said = plan === null ? `the default plan, ${context.config.defaultPlan}` : `the ${plan} plan`;
+    const { defaultPlan } = await context.settings.current();
+    const said = plan === null ? `the default plan, ${defaultPlan.value}` : `the ${plan} plan`;
     say(`${paint('green', '✓')} ${account.name} has ${said}.`);
     return 0;
   });

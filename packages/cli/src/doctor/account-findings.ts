@@ -10,7 +10,7 @@ import { type Finding, isPassing } from './finding.ts';
 /** @returns nothing where the database does not answer or was never started, which another finding says */
 export async function accountFindings(config: PlatformConfig): Promise<Finding[]> {
   const { masterAccount, registration, publishers } = config;
-  if (masterAccount === null && registration === 'open' && typeof publishers === 'string') return [];
+  if (masterAccount === null && (registration ?? 'open') === 'open' && typeof publishers === 'string') return [];
   if (config.databaseUrl === null && !existsSync(config.dataDirectory)) return [];
   let isReached = false;
   const notices = withDatabase(config, async (url) => {

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { GiB, type MemberKind, plainLine, plainText, sizeText } from '@platform/contract';
-import { diskSpace, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
+import { GiB, type MemberKind, plainText, sizeText } from '@platform/contract';
+import { diskSpace, type PlatformConfig } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
 import { reasonOf, StartError } from '@platform/core/start';
@@ -28,6 +28,7 @@ import { type Finding, isPassing, SUMMARY, type Verdict, worstOf } from './findi
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { memoryFindings } from './memory-findings.ts';
+import { modelFindings } from './model-findings.ts';
 import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { releaseFindings } from './release-findings.ts';
@@ -308,47 +309,4 @@ function serverVersion(url: string): Promise<string> {
     const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
     return rows[0]?.server_version ?? '';
   });
-}
-
-/** Where Ollama, llama.cpp and vLLM listen by themselves. */
-const MODEL_PORTS = [11_434, 8_080, 8_000];
-const MODEL_TIMEOUT_MS = 500;
-
-async function modelFindings({ intelligenceFile }: PlatformConfig): Promise<Finding[]> {
-  if (intelligenceFile !== null) return [configuredModels(intelligenceFile)];
-  const found = (await Promise.all(MODEL_PORTS.map(modelsAt))).filter((server) => server !== null);
-  return found.map(({ baseUrl, models }) => ({
-    check: 'AI',
-    verdict: 'warning',
-    found: `a model server answers at ${baseUrl} (${models}), and apps may not use any`,
-    cure: 'Set PLATFORM_INTELLIGENCE_FILE to offer it to apps; docs/operators.md, “AI providers”, has the lines.',
-  }));
-}
-
-function configuredModels(file: string): Finding {
-  try {
-    const names = readIntelligenceFile(file).providers.map(({ name }) => name);
-    return { check: 'AI', verdict: 'good', found: names.length === 0 ? 'no providers' : names.join(', ') };
-  } catch (error) {
-    return { check: 'AI', verdict: 'bad', found: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** A model server of the dialect `openai` on loopback; `null` for anything else. */
-async function modelsAt(port: number): Promise<{ baseUrl: string; models: string } | null> {
-  const baseUrl = `http://127.0.0.1:${port}/v1`;
-  try {
-    const answer = await fetch(`${baseUrl}/models`, {
-      signal: AbortSignal.timeout(MODEL_TIMEOUT_MS),
-      redirect: 'error',
-    });
-    const body: unknown = answer.ok ? await answer.json() : null;
-    if (typeof body !== 'object' || body === null || !('data' in body) || !Array.isArray(body.data)) return null;
-    const ids = body.data.flatMap((model: unknown) =>
-      typeof model === 'object' && model !== null && 'id' in model && typeof model.id === 'string' ? [model.id] : [],
-    );
-    return { baseUrl, models: plainLine(ids.slice(0, 3).join(', ').slice(0, 120)) || 'no models' };
-  } catch {
-    return null;
-  }
 }

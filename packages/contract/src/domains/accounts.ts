@@ -149,29 +149,41 @@ export const confirmedOperation = z.enum([
   'account.delete',
   'author.allow',
   'operator.account.delete',
+  'operator.provider.remove',
+  'operator.provider.set',
+  'operator.setting.change',
   'passkey.add',
   'passkey.remove',
   'secret.bind',
 ]);
 export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
 
-/** Operations that are about one thing of the account, whose challenge names it. */
-const WITH_SUBJECT: readonly ConfirmedOperation[] = ['passkey.remove', 'secret.bind'];
+/** Operations that are about one thing, whose challenge names it. */
+const WITH_SUBJECT: readonly ConfirmedOperation[] = [
+  'operator.provider.remove',
+  'operator.provider.set',
+  'operator.setting.change',
+  'passkey.remove',
+  'secret.bind',
+];
 
 export const confirmOptionsBody = z
   .strictObject({
     operation: confirmedOperation,
-    /** What it is about: the id of the passkey to remove, the name of the secret to bind; of no other operation. */
+    /**
+     * What it is about: the id of the passkey to remove, the name of the secret to bind, the setting with its value, the provider,
+     * with the origin of one to set (`openai@https://api.openai.com`); of no other operation.
+     */
     subject: z
       .string()
       .min(1)
-      .max(128)
-      .regex(/^[\w.-]+$/, 'must contain only letters, digits, dots, underscores and hyphens')
+      .max(320)
+      .regex(/^[\w.:/@[\]-]+$/, 'must be the name of one thing, without spaces')
       .optional(),
   })
   .refine(({ operation, subject }) => WITH_SUBJECT.includes(operation) === (subject !== undefined), {
     path: ['subject'],
-    message: `is for ${WITH_SUBJECT.join(' and ')}, which need it`,
+    message: `is for ${WITH_SUBJECT.join(', ')}, which need it`,
   });
 /** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */
 export const passkeyConfirmation = z.strictObject({ challengeId, credential: assertionCredential });

@@ -10,14 +10,14 @@ import { sessionsOf } from './sessions/session-queries.ts';
 import { sessionView } from './sessions/session-view.ts';
 
 export async function* accountFiles(
-  { database, config, clock }: CoreContext,
+  { database, settings, clock }: CoreContext,
   { accountKey }: AccountOfFiles,
 ): AsyncGenerator<AccountFile> {
   const account = await selectAccount(database, accountKey);
   yield jsonFile('account.json', {
     name: account.name,
     createdAt: account.created_at,
-    plan: planOf(config, account.plan),
+    plan: planOf(await settings.current(), account.plan),
     pausedAt: account.paused_at,
   });
   const passkeys = await passkeysOf(database, accountKey);

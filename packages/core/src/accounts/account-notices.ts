@@ -1,6 +1,7 @@
 // What the operator should know about the accounts: at the start, in doctor, and in Fleet.
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
+import { registrationOf } from '../settings/registration.ts';
 import { isFormerName } from './deletion/deletion-queries.ts';
 import { accountNameExists, isAnyAccount } from './registration/invitation-queries.ts';
 
@@ -11,7 +12,8 @@ export async function accountNotices({
 }: Pick<CoreContext, 'database'> & {
   readonly config: Pick<CoreConfig, 'masterAccount' | 'registration' | 'origin' | 'publishers'>;
 }): Promise<string[]> {
-  const { masterAccount: master, registration, origin, publishers } = config;
+  const { masterAccount: master, origin, publishers } = config;
+  const registration = await registrationOf(config, database);
   const notices: string[] = [];
   const register = (name: string) =>
     registration === 'open'

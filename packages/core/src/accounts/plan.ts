@@ -1,6 +1,6 @@
 // The plan of an account: what it is entitled to beyond what everybody has. The operator sets it.
-import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
+import type { Settings } from '../settings/settings.ts';
 import { updatePlan } from './queries.ts';
 
 /** All plans, the smallest first. */
@@ -9,8 +9,8 @@ export const plans = ['free', 'paid'] as const;
 export type Plan = (typeof plans)[number];
 
 /** @param own what the operator set for the account; `null` for nothing */
-export function planOf({ defaultPlan }: Pick<CoreConfig, 'defaultPlan'>, own: Plan | null): Plan {
-  return own ?? defaultPlan;
+export function planOf({ defaultPlan }: Pick<Settings, 'defaultPlan'>, own: Plan | null): Plan {
+  return own ?? defaultPlan.value;
 }
 
 /** Backends that get or lose a service by it are started anew. @param plan `null` for the default of the platform */

@@ -5,6 +5,7 @@ import type { CoreContext } from '../context.ts';
 import { KnownBrowsers } from '../http/callers/known-browsers.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { listPage } from '../http/list-page.ts';
+import { registrationOf } from '../settings/registration.ts';
 import { cancelDeletion, requestDeletion } from './deletion/account-deletion.ts';
 import { beginConfirmation, beginRequest } from './passkeys/ceremonies.ts';
 import {
@@ -65,7 +66,7 @@ export function accountRoutes(context: CoreContext): HandlersOf<AccountRoute> {
   return {
     'auth.registration': async () => ({
       status: 200,
-      body: { registration: config.registration, operator: config.operatorContact },
+      body: { registration: await registrationOf(config, database), operator: config.operatorContact },
     }),
     'auth.register.options': async ({ body, request, reply }) => {
       clearPlanted(request, reply);

@@ -1,7 +1,7 @@
 // Who may register and who may publish.
 import { accountName } from '@platform/contract';
 import type { CoreConfig } from './config.ts';
-import { choiceOf, listed, patternOf, type Read, textOf, wrong } from './variables.ts';
+import { choiceOf, listed, optionalChoiceOf, patternOf, type Read, textOf, wrong } from './variables.ts';
 
 export type AccountSettings = Pick<
   CoreConfig,
@@ -16,7 +16,7 @@ export function readAccountSettings(read: Read): AccountSettings {
   const masterAccount = readMasterAccount(read('PLATFORM_MASTER_ACCOUNT'));
   return {
     masterAccount,
-    registration: choiceOf(read, 'PLATFORM_REGISTRATION', ['open', 'invite', 'closed']),
+    registration: optionalChoiceOf(read, 'PLATFORM_REGISTRATION', ['open', 'invite', 'closed']),
     passkeyBackupChanges: choiceOf(read, 'PLATFORM_PASSKEY_BACKUP_CHANGES', ['refused', 'accepted']),
     operatorContact:
       patternOf(read, 'PLATFORM_OPERATOR_CONTACT', CONTACT, 'one line of at most 120 characters') || null,

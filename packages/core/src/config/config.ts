@@ -45,8 +45,8 @@ export interface CoreConfig {
   readonly accountMemoryPercent: number;
   /** Public UDP ports of the apps of one account together. */
   readonly accountUdpPorts: number;
-  /** The plan of accounts for which the operator set none. */
-  readonly defaultPlan: 'free' | 'paid';
+  /** The plan of accounts for which the operator set none; `null` where Fleet says it. */
+  readonly defaultPlan: 'free' | 'paid' | null;
   /** Where the objects of apps lie, or `null` where there is no store. */
   readonly objectStore: ObjectStore | null;
   /** Certificate authorities of the operator that the object store may have its certificate from, PEM. */
@@ -59,8 +59,8 @@ export interface CoreConfig {
   readonly listenPort: number;
   readonly trustedProxies: readonly string[];
   readonly masterAccount: string | null;
-  /** Who may register. */
-  readonly registration: 'open' | 'invite' | 'closed';
+  /** Who may register; `null` where Fleet says it. */
+  readonly registration: 'open' | 'invite' | 'closed' | null;
   /** Of passkeys whose backup eligibility is another than at registration. */
   readonly passkeyBackupChanges: 'refused' | 'accepted';
   /** Who runs the platform and how to reach them, for everybody; `null` when not set. */

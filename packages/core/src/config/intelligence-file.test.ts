@@ -36,22 +36,22 @@ test('a file says providers, their keys, variables and models, and what apps may
     ],
     requestsPerMinute: 5,
   });
-  assert.deepEqual(rest, { requestsPerMinute: 5, monthlyTokens: 1_000_000, bodyBytes: 33_554_432, currency: 'USD' });
+  assert.deepEqual(rest, { requestsPerMinute: 5, monthlyTokens: null, bodyMiB: null, currency: null });
   assert.deepEqual(
     providers.map(({ streamUsage }) => streamUsage),
     [true, true, false],
   );
   assert.deepEqual(
-    providers.map(({ id, name, baseUrl, platformKey, environment }) => [id, name, baseUrl, platformKey, environment]),
+    providers.map(({ id, name, baseUrl, platformKey, environment }) => [
+      id,
+      name,
+      baseUrl,
+      platformKey?.open().toString() ?? null,
+      environment,
+    ]),
     [
       ['one', 'One & Co.', 'https://one.example/v1', 'sk-1', { baseUrl: 'OPENAI_BASE_URL', apiKey: 'OPENAI_API_KEY' }],
-      [
-        'two',
-        'two',
-        'http://127.0.0.1:11434/v1',
-        null,
-        { baseUrl: 'PROVIDER_B_BASE_URL', apiKey: 'PROVIDER_B_API_KEY' },
-      ],
+      ['two', 'two', 'http://127.0.0.1:11434/v1', null, null],
       ['three', 'three', 'https://[fd00::1]:8443', null, null],
     ],
   );
@@ -100,9 +100,9 @@ test('what was read holds until the file can be read again', () => {
   const settings = new IntelligenceFile(file);
   writeFileSync(file, '{');
   assert.throws(() => settings.reload(), /not JSON/);
-  assert.equal(settings.find('one')?.baseUrl, 'https://one.example/v1');
+  assert.equal(settings.content.providers[0]?.baseUrl, 'https://one.example/v1');
   read({ providers: [] });
   settings.reload();
-  assert.equal(settings.find('one'), undefined);
-  assert.deepEqual(new IntelligenceFile(null).settings.providers, []);
+  assert.deepEqual(settings.content.providers, []);
+  assert.deepEqual(new IntelligenceFile(null).content.providers, []);
 });

@@ -26,9 +26,9 @@ const STORE = {
 const read = (environment: Record<string, string>) =>
   readConfiguration(environment, { isRoot: false, home: '/home/ada' });
 
-test('without an endpoint there is none, and everybody has the free plan', () => {
+test('without an endpoint there is none, and Fleet says the default plan', () => {
   const { objectStore, defaultPlan } = read({});
-  assert.deepEqual([objectStore, defaultPlan], [null, 'free']);
+  assert.deepEqual([objectStore, defaultPlan], [null, null]);
 });
 
 test('endpoint, bucket and key are enough', () => {

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import * as z from 'zod';
 import type { CoreConfig, ObjectStore } from './config.ts';
 import { reasonOf } from './start-error.ts';
-import { absolutePath, choiceOf, patternOf, type Read, wrong } from './variables.ts';
+import { absolutePath, choiceOf, optionalChoiceOf, patternOf, type Read, wrong } from './variables.ts';
 
 export type ObjectStoreSettings = Pick<CoreConfig, 'defaultPlan' | 'objectStore'>;
 
@@ -27,7 +27,10 @@ const credentials = z.strictObject({
 });
 
 export function readObjectStoreSettings(read: Read): ObjectStoreSettings {
-  return { defaultPlan: choiceOf(read, 'PLATFORM_DEFAULT_PLAN', ['free', 'paid']), objectStore: readStore(read) };
+  return {
+    defaultPlan: optionalChoiceOf(read, 'PLATFORM_DEFAULT_PLAN', ['free', 'paid']),
+    objectStore: readStore(read),
+  };
 }
 
 function readStore(read: Read): ObjectStore | null {

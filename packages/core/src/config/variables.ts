@@ -37,6 +37,15 @@ export function patternOf(read: Read, name: ConfigurationVariable, pattern: RegE
   return text;
 }
 
+/** One of some words; `null` without a value. */
+export function optionalChoiceOf<Choice extends string>(
+  read: Read,
+  name: ConfigurationVariable,
+  choices: readonly [Choice, ...Choice[]],
+): Choice | null {
+  return read(name) === undefined ? null : choiceOf(read, name, choices);
+}
+
 /** One of some words; without a value the first. */
 export function choiceOf<Choice extends string>(
   read: Read,

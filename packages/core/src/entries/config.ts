@@ -4,3 +4,4 @@ export { type DiskSpace, diskSpace, isDiskFull } from '../config/disk-space.ts';
 export { type PlatformConfig, readConfiguration, readMasterKey } from '../config/env.ts';
 export { readIntelligenceFile } from '../config/intelligence-file.ts';
 export { defaultRates } from '../config/rates.ts';
+export { findModelServers, MODEL_PLACES } from '../settings/model-servers.ts';

@@ -4,3 +4,4 @@ export { openMasterKey, refuseWithoutKey } from '../credentials/master-key-check
 export { migrate, requireMigrated } from '../database/migrate.ts';
 export { openDatabase } from '../database/open-database.ts';
 export { withConnection } from '../database/with-connection.ts';
+export { selectStored } from '../settings/queries.ts';

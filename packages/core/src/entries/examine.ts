@@ -10,3 +10,4 @@ export { tryConversationKeys } from '../messaging/face.ts';
 export { findNodeByKey, opensControlCredentials } from '../nodes/face.ts';
 export { opensPushKey } from '../push/face.ts';
 export { trySecrets } from '../secrets/face.ts';
+export { tryPlatformKeys } from '../settings/sealed-key.ts';

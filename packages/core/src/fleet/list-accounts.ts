@@ -6,10 +6,11 @@ import { selectUseByApp, type UseByApp } from '../disk/face.ts';
 
 /** By name, at most `limit` of those after `after`; with `name` only those that contain it. */
 export async function listAccountsWithUse(
-  context: Pick<CoreContext, 'database' | 'clock' | 'config'>,
+  context: Pick<CoreContext, 'database' | 'clock' | 'config' | 'settings'>,
   page: { readonly after: string; readonly limit: number; readonly name?: string | undefined },
 ): Promise<ListedAccount[]> {
-  const { database, clock, config } = context;
+  const { database, clock } = context;
+  const settings = await context.settings.current();
   const accounts = await selectAccounts(database, clock(), page);
   const use = Map.groupBy(
     await selectUseByApp(
@@ -21,7 +22,7 @@ export async function listAccountsWithUse(
   return accounts.map((account) => ({
     name: account.name,
     state: account.suspended_at !== null ? 'suspended' : account.paused_at !== null ? 'paused' : 'active',
-    plan: planOf(config, account.plan),
+    plan: planOf(settings, account.plan),
     ownPlan: account.plan !== null,
     master: isMaster(context, account.name),
     createdAt: account.created_at.toISOString(),

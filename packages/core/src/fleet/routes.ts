@@ -6,16 +6,20 @@ import { inventoryReader } from './inventory.ts';
 import { listAccountsWithUse } from './list-accounts.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { requireMasterApp } from './require-master-app.ts';
+import { settingsRoutes } from './settings-routes.ts';
 
-export type FleetRoute = DomainRoute<'fleet' | 'operator'>;
+export type FleetRoute = DomainRoute<'fleet' | 'operator' | 'operatorSettings'>;
+
+type ModelPlaces = Parameters<typeof settingsRoutes>[1];
 
 const ACCOUNTS = 'system-accounts';
 
-export function fleetRoutes(context: CoreContext): HandlersOf<FleetRoute> {
+export function fleetRoutes(context: CoreContext, modelPlaces?: ModelPlaces): HandlersOf<FleetRoute> {
   const { cursors } = context;
   const readInventory = inventoryReader(context);
   return {
     ...operatorRoutes(context),
+    ...settingsRoutes(context, modelPlaces),
     'services.system.read': async ({ caller }) => {
       await requireMasterApp(context, caller);
       return { status: 200, body: await readInventory() };

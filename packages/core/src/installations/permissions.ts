@@ -53,6 +53,7 @@ export async function replacePermissions(
   appId: string,
   chosen: readonly Grant[],
 ): Promise<PermissionsView> {
+  await context.settings.current();
   return changingAt(context, 'installations.permissions', async (trx) => {
     const installation = await lockOwn(trx, accountKey, appId);
     if (installation === undefined) throw refuse('not_found');

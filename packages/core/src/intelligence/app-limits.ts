@@ -7,6 +7,7 @@ import {
   type ModelUse,
   refuse,
 } from '@platform/contract';
+import type { IntelligenceSettings } from '../config/intelligence-file.ts';
 import type { CoreContext } from '../context.ts';
 import { selectOwn } from '../installations/face.ts';
 import { costOf } from './cost.ts';
@@ -27,10 +28,11 @@ export async function readAccountUsage(context: CoreContext, accountKey: string)
   const month = monthOf(context.clock());
   const most = limits.intelligenceUsageModels.value;
   const rows = await selectAccountUsage(context.database, { accountKey, month, most });
+  const { intelligence } = await context.settings.current();
   return {
     month: month.slice(0, 7),
-    currency: context.intelligence.settings.currency,
-    models: rows.map((row) => ({ appId: row.appId, ...useOf(context, row) })),
+    currency: intelligence.currency,
+    models: rows.map((row) => ({ appId: row.appId, ...useOf(intelligence, row) })),
   };
 }
 
@@ -45,11 +47,11 @@ export async function limitApp(
   },
 ): Promise<AppIntelligence> {
   const id = await requireOwn(context, accountKey, appId);
-  const { settings } = context.intelligence;
+  const { intelligence } = await context.settings.current();
   for (const name of ['requestsPerMinute', 'monthlyTokens'] as const) {
-    if ((lowered[name] ?? 0) > settings[name])
+    if ((lowered[name] ?? 0) > intelligence[name])
       throw refuse('invalid_request', 'A limit can be lowered, not raised above the operator’s.', {
-        errors: [{ path: name, message: `must be at most ${settings[name]}` }],
+        errors: [{ path: name, message: `must be at most ${intelligence[name]}` }],
       });
   }
   const now = context.clock();
@@ -69,31 +71,32 @@ async function requireOwn({ database }: CoreContext, accountKey: string, appId: 
 }
 
 async function view(context: CoreContext, id: InstallationId): Promise<AppIntelligence> {
-  const { database, clock, intelligence } = context;
+  const { database, clock, settings } = context;
   const month = monthOf(clock());
   const [meter, models] = await Promise.all([selectMeter(database, id, month), selectUsage(database, id, month)]);
-  const { settings } = intelligence;
+  const { intelligence } = await settings.current();
+  const { requestsPerMinute, monthlyTokens, currency } = intelligence;
   return {
     limits: {
-      requestsPerMinute: Math.min(settings.requestsPerMinute, meter?.requestsPerMinute ?? Number.POSITIVE_INFINITY),
-      monthlyTokens: Math.min(settings.monthlyTokens, Number(meter?.monthlyTokens ?? Number.POSITIVE_INFINITY)),
+      requestsPerMinute: Math.min(requestsPerMinute, meter?.requestsPerMinute ?? Number.POSITIVE_INFINITY),
+      monthlyTokens: Math.min(monthlyTokens, Number(meter?.monthlyTokens ?? Number.POSITIVE_INFINITY)),
     },
-    operatorLimits: { requestsPerMinute: settings.requestsPerMinute, monthlyTokens: settings.monthlyTokens },
-    currency: settings.currency,
+    operatorLimits: { requestsPerMinute, monthlyTokens },
+    currency,
     usage: {
       month: month.slice(0, 7),
       requests: Number(meter?.requests ?? 0),
       tokens: Number(meter?.used ?? 0),
       reserved: Number(meter?.reserved ?? 0),
-      models: models.map((row) => useOf(context, row)),
+      models: models.map((row) => useOf(intelligence, row)),
     },
   };
 }
 
-function useOf({ intelligence }: CoreContext, { provider, model, ...counted }: UsageRow): ModelUse {
+function useOf({ providers }: IntelligenceSettings, { provider, model, ...counted }: UsageRow): ModelUse {
   const inputTokens = Number(counted.inputTokens);
   const outputTokens = Number(counted.outputTokens);
-  const prices = intelligence.find(provider)?.models.find(({ id }) => id === model);
+  const prices = providers.find(({ id }) => id === provider)?.models.find(({ id }) => id === model);
   return {
     provider,
     model,

@@ -324,5 +324,5 @@ test('on a platform without any provider a call says so, and what the person can
   await world.core.reload();
   const answer = await gateway.authorize();
   assert.deepEqual(refused(answer), [503, 'unavailable']);
-  assert.match(answer.text, /has no AI provider yet. Its operator can add one: docs\/operators.md/);
+  assert.match(answer.text, /has no AI provider yet. Its operator can add one in Fleet, or as docs\/operators.md/);
 });

@@ -35,7 +35,8 @@ export async function authorizeIntelligence(
   caller: InstallationCaller,
   call: AuthorizeIntelligence,
 ): Promise<AuthorizedIntelligence> {
-  const provider = context.intelligence.find(call.provider);
+  const settings = (await context.settings.current()).intelligence;
+  const provider = settings.providers.find(({ id }) => id === call.provider);
   if (caller.envelopeKey === null)
     throw refuse('unavailable', 'An earlier version of the platform started this app. Stop and start it once.');
   const patterns = grantedModels(caller, call.provider);
@@ -43,7 +44,6 @@ export async function authorizeIntelligence(
   const isList = resource === null;
   const allowed = isList ? patterns.length > 0 : allows(caller.grants, 'intelligence.use', resource);
   const now = context.clock();
-  const { settings } = context.intelligence;
   const estimatedInput = Math.ceil(call.bodyBytes / BYTES_PER_TOKEN);
   const decision = await authorizeCall(context.pool, {
     installationId: caller.installationId,
@@ -102,7 +102,7 @@ function modelNotGranted(pool: pg.Pool, caller: InstallationCaller, call: Author
 function noProvider(): Error {
   return refuse(
     'unavailable',
-    'This platform has no AI provider yet. Its operator can add one: docs/operators.md, “AI providers”.',
+    'This platform has no AI provider yet. Its operator can add one in Fleet, or as docs/operators.md says under “AI providers”.',
   );
 }
 
@@ -146,7 +146,7 @@ async function envelopeFor(
   const key =
     source === 'account' && sealed !== null
       ? openKey(context, accountKey, provider.id, sealed)
-      : Buffer.from(provider.platformKey ?? '');
+      : (provider.platformKey?.open() ?? Buffer.alloc(0));
   const bound = [provider.id, provider.baseUrl];
   try {
     return await sealEnvelope(envelopeKey, { purpose: 'intelligence', installationId, bound }, key);

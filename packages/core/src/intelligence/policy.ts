@@ -1,5 +1,5 @@
 // Which AI providers an installation may use, as far as its node and its Gateway know: those that its grants name.
-import type { IntelligenceFile } from '../config/intelligence-file.ts';
+import type { CoreContext } from '../context.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { PolicyPart } from '../policy.ts';
 
@@ -13,10 +13,10 @@ export function originOfProvider({ baseUrl }: { readonly baseUrl: string }): str
   return new URL(baseUrl).origin;
 }
 
-/** Providers that the grants name, in the order of the operator's file: for the node, for the Gateway, and where they are. */
-export function intelligencePolicy(intelligence: Pick<IntelligenceFile, 'settings'>): PolicyPart {
+/** Providers that the grants name, in the operator's order: for the node, for the Gateway, and where they are. */
+export function intelligencePolicy({ settings }: Pick<CoreContext, 'settings'>): PolicyPart {
   return ({ grants }) => {
-    const { providers, bodyBytes } = intelligence.settings;
+    const { providers, bodyBytes } = settings.now.intelligence;
     const models = resourcesOf(grants, 'intelligence.use');
     const named = providers.filter(({ id }) => models.some((pattern) => namesProvider(pattern, id)));
     if (named.length === 0) return {};

@@ -17,8 +17,11 @@ export function openKey({ masterKey }: CoreContext, accountKey: string, provider
 }
 
 export async function listProviders(context: CoreContext, accountKey: string): Promise<AccountProvider[]> {
-  const keys = await selectKeys(context.database, accountKey);
-  return context.intelligence.settings.providers.map((provider) =>
+  const [keys, { intelligence }] = await Promise.all([
+    selectKeys(context.database, accountKey),
+    context.settings.current(),
+  ]);
+  return intelligence.providers.map((provider) =>
     viewOf(
       provider,
       keys.find((key) => key.provider === provider.id),
@@ -40,16 +43,16 @@ function viewOf({ id, name, platformKey, models }: IntelligenceProvider, key: Ke
   };
 }
 
-/** @throws RefusalError `not_found` for a provider that is not in the operator's file */
+/** @throws RefusalError `not_found` for a provider that the operator does not have */
 export async function setKey(context: CoreContext, accountKey: string, provider: string, key: string): Promise<void> {
-  requireProvider(context, provider);
+  await requireProvider(context, provider);
   const plain = Buffer.from(key);
   const sealed = seal(context.masterKey, PURPOSE, placeOf(accountKey, provider), plain, context.random);
   plain.fill(0);
   await upsertKey(context.database, accountKey, provider, sealed);
 }
 
-/** Also of a provider that is no longer in the operator's file. The source becomes the default again. */
+/** Also of a provider that the operator no longer has. The source becomes the default again. */
 export async function removeKey(context: CoreContext, accountKey: string, provider: string): Promise<void> {
   await deleteKey(context.database, accountKey, provider);
 }
@@ -61,7 +64,7 @@ export async function chooseSource(
   provider: string,
   source: 'account' | 'platform',
 ): Promise<AccountProvider> {
-  const known = requireProvider(context, provider);
+  const known = await requireProvider(context, provider);
   const find = async () => (await selectKeys(context.database, accountKey)).find((key) => key.provider === provider);
   if (source === 'account' && (await find())?.keySet !== true)
     throw refuse('invalid_request', `You have not set a key of your own for ${known.name}. Set it first.`);
@@ -71,8 +74,9 @@ export async function chooseSource(
   return viewOf(known, await find());
 }
 
-function requireProvider({ intelligence }: CoreContext, provider: string): IntelligenceProvider {
-  const known = intelligence.find(provider);
+async function requireProvider({ settings }: CoreContext, provider: string): Promise<IntelligenceProvider> {
+  const { intelligence } = await settings.current();
+  const known = intelligence.providers.find(({ id }) => id === provider);
   if (known === undefined) throw refuse('not_found', `This platform has no AI provider "${provider}".`);
   return known;
 }

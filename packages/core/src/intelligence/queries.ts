@@ -36,6 +36,11 @@ export async function deleteKey(db: Executor, accountKey: string, provider: stri
     .execute();
 }
 
+/** Of all accounts. */
+export async function deleteKeysOf(db: Executor, provider: string): Promise<void> {
+  await db.deleteFrom('intelligence_keys').where('provider', '=', provider).execute();
+}
+
 export async function upsertSource(
   db: Executor,
   accountKey: string,

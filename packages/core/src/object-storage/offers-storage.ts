@@ -4,8 +4,7 @@ import { storeOrigin as originOfStore } from '@platform/http/s3';
 import { type Plan, planOf } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
 import { hostingOf } from '../placement/face.ts';
-
-type StoreConfig = Pick<CoreConfig, 'objectStore' | 'defaultPlan'>;
+import type { Settings } from '../settings/settings.ts';
 
 /** What it depends on besides the grant. */
 export interface Entitlement {
@@ -21,10 +20,14 @@ export function storeOrigin({ objectStore }: Pick<CoreConfig, 'objectStore'>): s
 }
 
 /** Why an installation gets no object storage, whatever it is granted; `null` when nothing is against it. */
-export function whyNoStorage(config: StoreConfig, { plan, labels }: Entitlement): Refusal | null {
-  if (config.objectStore === null)
+export function whyNoStorage(
+  { objectStore }: Pick<CoreConfig, 'objectStore'>,
+  settings: Pick<Settings, 'defaultPlan'>,
+  { plan, labels }: Entitlement,
+): Refusal | null {
+  if (objectStore === null)
     return { code: 'unavailable', detail: 'This platform has no object store. Its operator can configure one.' };
-  if (planOf(config, plan) !== 'paid')
+  if (planOf(settings, plan) !== 'paid')
     return {
       code: 'plan_required',
       detail: 'Object storage needs the paid plan. The operator of this platform sets the plan of an account.',

@@ -4,9 +4,13 @@ import { allows } from '../grants/grant-coverage.ts';
 import type { PolicyPart } from '../policy.ts';
 import { storeOrigin, whyNoStorage } from './offers-storage.ts';
 
-export function objectStoragePolicy({ config, rates }: Pick<CoreContext, 'config' | 'rates'>): PolicyPart {
+export function objectStoragePolicy({
+  config,
+  rates,
+  settings,
+}: Pick<CoreContext, 'config' | 'rates' | 'settings'>): PolicyPart {
   return ({ grants }, now) => {
-    const offered = now === null || whyNoStorage(config, now) === null;
+    const offered = now === null || whyNoStorage(config, settings.now, now) === null;
     if (!offered || !allows(grants, 'object-storage.raw', 'self')) return {};
     const origin = storeOrigin(config);
     return {

@@ -12,7 +12,7 @@ export async function storeOf(context: CoreContext, caller: InstallationCaller):
   const { config, database } = context;
   const entitlement = await selectEntitlement(database, caller.installationId);
   if (entitlement === undefined) throw refuse('not_found');
-  const refusal = whyNoStorage(config, entitlement);
+  const refusal = whyNoStorage(config, await context.settings.current(), entitlement);
   if (refusal !== null || config.objectStore === null) throw new RefusalError(refusal ?? { code: 'unavailable' });
   if (caller.envelopeKey === null)
     throw refuse(

@@ -32,9 +32,9 @@ test('what did not change is not announced, at a start and at a reload', async (
 });
 
 test('the rate of a service is announced when it changes, once', async () => {
-  const { config, rates } = platform.core.context;
+  const { config, rates, settings } = platform.core.context;
   const withRate = (perMinute: number) =>
-    objectStoragePolicy({ config, rates: { ...rates, objectStorage: { perMinute, burst: perMinute } } });
+    objectStoragePolicy({ config, settings, rates: { ...rates, objectStorage: { perMinute, burst: perMinute } } });
   await announce(withRate(10));
   const before = await revision();
   await announce(withRate(20));

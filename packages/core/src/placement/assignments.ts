@@ -43,6 +43,8 @@ async function readAssignments(
   node: Pick<NodeCaller, 'nodeId' | 'credentialHash'>,
 ): Promise<Assignments & { readonly credentialHolds: boolean }> {
   const { rows, servesPublic, behindNat, ...current } = await selectAssignments(context.database, node);
+  // After the revision, which every change of them raises.
+  await context.settings.read();
   const items = rows.flatMap((row) => assignmentOf(context, row, servesPublic) ?? []);
   // Read after the revision, which every change of them raises.
   const ingresses = servesPublic ? await ingressMembers(context) : {};

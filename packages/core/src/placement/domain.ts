@@ -8,7 +8,7 @@ import { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts'
 import { ensureTopology } from './ensure-topology.ts';
 import { networkPolicy } from './policy.ts';
 import { deletePortsWithoutVolume, deleteUndeclaredPorts } from './port-queries.ts';
-import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesOfAccount } from './queries.ts';
+import { deleteEndedStates, deleteWorkloadState, isAnyPlaced, nodeOf, nodesInUse, nodesOfAccount } from './queries.ts';
 import { type PlacementRoute, placementRoutes } from './routes.ts';
 
 export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
@@ -27,6 +27,7 @@ export function placementDomain(context: CoreContext): Domain<PlacementRoute> {
       }),
     accountResumed: (trx, accountKey) => assignmentsChanged(trx, { context, accountKey }),
     planChanged: (trx) => assignmentsChanged(trx, null),
+    settingsChanged: (trx) => assignmentsRevoked(context, trx, { nodes: () => nodesInUse(trx), touched: null }),
     async upgraded(trx, installations) {
       await deleteEndedStates(trx, installations);
       await deleteUndeclaredPorts(trx, installations);

@@ -283,6 +283,17 @@ export async function isAnyPlaced(db: Executor, installationIds: readonly Instal
 }
 
 /** The nodes on which something of an account is placed. */
+/** Those with a placed installation. */
+export async function nodesInUse(db: Executor): Promise<string[]> {
+  const rows = await db
+    .selectFrom('installed_apps')
+    .select('node_id')
+    .distinct()
+    .where('node_id', 'is not', null)
+    .execute();
+  return rows.flatMap(({ node_id }) => node_id ?? []);
+}
+
 export async function nodesOfAccount(db: Executor, accountKey: string): Promise<string[]> {
   const rows = await db
     .selectFrom('installed_apps')

@@ -10,6 +10,7 @@ import {
   opensPushKey,
   type SealedValues,
   tryConversationKeys,
+  tryPlatformKeys,
   tryProviderKeys,
   trySecrets,
 } from '@platform/core/examine';
@@ -40,6 +41,7 @@ async function sealedFindings(context: CoreContext): Promise<Finding[]> {
   const findings = [
     ...closedFinding(secrets, 'secret'),
     ...closedFinding(providerKeys, 'AI provider key'),
+    ...closedFinding(await tryPlatformKeys(context), 'platform AI key'),
     ...closedFinding(conversations, 'conversation', 'Restore the database from a backup.'),
   ];
   const restore = 'Restore the database from a backup.';

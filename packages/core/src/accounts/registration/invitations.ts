@@ -1,9 +1,10 @@
-// Who may register (PLATFORM_REGISTRATION), and the one-time invitations for those who may not without one.
-import { type Invitation, limits, type NewInvitation, refuse } from '@platform/contract';
+// Who may register (PLATFORM_REGISTRATION, or Fleet), and the one-time invitations for those who may not without one.
+import { type Invitation, limits, type NewInvitation, type RegistrationMode, refuse } from '@platform/contract';
 import type { CoreConfig } from '../../config/config.ts';
 import type { CoreContext } from '../../context.ts';
 import { hashCredential } from '../../credentials/credential.ts';
 import { newId } from '../../credentials/ids.ts';
+import { registrationOf } from '../../settings/registration.ts';
 import { accountNameTaken, type Executor } from '../queries.ts';
 import {
   deleteInvitation,
@@ -44,8 +45,11 @@ export async function createInvitation(
   name: string | null,
 ): Promise<NewInvitation> {
   const { database, config, clock, time, random } = context;
-  if (config.registration === 'closed' && (await isAnyAccount(database)))
-    throw refuse('not_authorized', 'Registration is closed. Set PLATFORM_REGISTRATION=invite to invite people.');
+  if ((await registrationOf(config, database)) === 'closed' && (await isAnyAccount(database)))
+    throw refuse(
+      'not_authorized',
+      'Registration is closed. Choose “invite” in Fleet, or set PLATFORM_REGISTRATION=invite, to invite people.',
+    );
   if (name !== null && (await accountNameTaken(database, name)))
     throw refuse('account_name_taken', `${name} has an account, or had one. Nobody can register this name.`);
   const now = clock();
@@ -85,8 +89,9 @@ export async function requireInvited(
   { name, tokenHash }: { readonly name: string; readonly tokenHash: Buffer | null },
 ): Promise<void> {
   const { config, database, clock } = context;
-  if (config.registration === 'open') return;
-  await requireNotClosed(config, database);
+  const registration = await registrationOf(config, database);
+  if (registration === 'open') return;
+  await requireNotClosed(registration, database);
   if (tokenHash === null) throw invitationOnly();
   if (!(await isInvited(database, { tokenHash, name, now: clock() }))) throw unusable();
 }
@@ -102,17 +107,18 @@ export async function useInvitation(
   { config }: Settings,
   { name, tokenHash, now }: { readonly name: string; readonly tokenHash: Buffer | null; readonly now: Date },
 ): Promise<void> {
-  if (config.registration !== 'open') {
-    await requireNotClosed(config, trx);
+  const registration = await registrationOf(config, trx);
+  if (registration !== 'open') {
+    await requireNotClosed(registration, trx);
     if (tokenHash === null) throw invitationOnly();
   }
   // Where everybody may register, a link that was opened is used up all the same.
   const taken = tokenHash !== null && (await takeInvitation(trx, { tokenHash, name, now }));
-  if (config.registration !== 'open' && !taken) throw unusable();
+  if (registration !== 'open' && !taken) throw unusable();
 }
 
 /** The first account of a closed platform needs an invitation: only the operator, on the server, can make that one. */
-async function requireNotClosed({ registration }: Settings['config'], db: Executor): Promise<void> {
+async function requireNotClosed(registration: RegistrationMode, db: Executor): Promise<void> {
   if (registration === 'closed' && (await isAnyAccount(db)))
     throw refuse('not_authorized', 'This platform takes no new accounts.');
 }

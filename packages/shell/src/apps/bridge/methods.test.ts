@@ -268,6 +268,12 @@ test('the trusted surfaces open for the platform’s own Settings app alone', as
     'surface storage null',
     'surface ai null',
   ]);
+  const fleet = world({ appId: 'fleet', isSystem: true });
+  await call(fleet, 'chrome.set', { surface: 'platform' });
+  assert.deepEqual(fleet.done, ['surface platform null']);
+  await assert.rejects(call(fleet, 'chrome.set', { surface: 'passkeys' }), { code: 'not_authorized' });
+  const platform = world({ appId: 'platform', isSystem: true, grants: everything });
+  await assert.rejects(call(platform, 'chrome.set', { surface: 'platform' }), { code: 'not_authorized' });
   await assert.rejects(call({ ...settings, inFront: false }, 'chrome.set', params), { code: 'not_authorized' });
   await assert.rejects(call(settings, 'chrome.set', { surface: 'logs' }), { code: 'invalid_request' });
   await assert.rejects(call(settings, 'chrome.set', { surface: 'logs', appId: 'gone' }), { code: 'not_found' });

@@ -6,8 +6,7 @@ export function askedModels(requested: readonly RequestedGrant[]): readonly stri
   return requested.find(({ id }) => id === 'intelligence.use')?.resources ?? [];
 }
 
-export const HOW_TO_ADD_ONE =
-  'The operator can add one, also a free model on the platform’s own machine: docs/operators.md, “AI providers”.';
+export const HOW_TO_ADD_ONE = 'The operator can add one in Fleet, also a free model on the platform’s own machine.';
 
 /** @returns `null` where one of the models can be used, or none is asked for */
 export function missingForAi(patterns: readonly string[], providers: readonly AccountProvider[]): string | null {
@@ -16,7 +15,7 @@ export function missingForAi(patterns: readonly string[], providers: readonly Ac
   const named = providers.filter(({ provider }) => patterns.some((pattern) => namesProvider(pattern, provider)));
   if (named.length === 0) {
     const wanted = [...new Set(patterns.map((pattern) => pattern.split(':')[0] ?? pattern))];
-    return `This platform offers no AI provider “${wanted.join('” or “')}”. The operator can add it: docs/operators.md, “AI providers”.`;
+    return `This platform offers no AI provider “${wanted.join('” or “')}”. The operator can add it in Fleet.`;
   }
   if (named.some(({ source }) => source !== null)) return null;
   return `There is no key for ${named.map(({ name }) => name).join(' or ')} yet. Add yours in Settings → AI.`;

@@ -79,7 +79,7 @@ export function changeWords(name: string, change: AccountChange): ChangeWords {
       return {
         ...PLAN,
         title: `Give ${name} the default plan?`,
-        text: `PLATFORM_DEFAULT_PLAN decides. ${PLAN.text}`,
+        text: `The settings of the platform decide. ${PLAN.text}`,
         yes: 'Default plan',
       };
   }

@@ -4,6 +4,7 @@ import { aiPage } from '../ai/settings-pages.ts';
 import { appLogPage, appPage, appsPage } from '../app-settings/settings-pages.ts';
 import { internetPage } from '../internet/settings-pages.ts';
 import { notificationsPage } from '../notifications/settings-pages.ts';
+import { platformPage } from '../platform/settings-pages.ts';
 import { secretsPage } from '../secrets/settings-pages.ts';
 import { storagePage } from '../storage/settings-pages.ts';
 import { runPage, runsPage } from '../workflows/settings-pages.ts';
@@ -25,6 +26,7 @@ const PAGES = [
   internetPage,
   runsPage,
   runPage,
+  platformPage,
 ] as const;
 
 export type SettingsPath = (typeof PAGES)[number]['path'];

@@ -1,5 +1,6 @@
 // The platform as a whole, for the master account in Fleet. The shell asks the person about each change and shows the link of
-// an invitation itself: Fleet gets neither authority over accounts nor that link.
+// an invitation itself: Fleet gets neither authority over accounts nor that link. What holds for
+// the whole platform is changed on a page of the shell alone, which also takes keys.
 import type { MethodsOf } from '../method.ts';
 import { accountNameText, cursorText, invitationIdText, oneOf, optional, wholeNumber } from '../params.ts';
 
@@ -16,6 +17,11 @@ export const systemMethods: MethodsOf<'system'> = {
       ]);
       return { ...page, registration };
     },
+  },
+  'system.settings': {
+    ...FOR_FLEET,
+    params: {},
+    run: ({ shell }) => shell.call('operator.settings.read'),
   },
   'system.invite': {
     ...FOR_FLEET,

@@ -30,6 +30,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     home: false,
     comingSoon: false,
     system: false,
+    builtIn: false,
     installedAt: '2026-11-21T10:00:00.000Z',
     ...more,
   };
@@ -195,7 +196,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`stop ${appId} for ${asker}`);
       return { ...asOwnerSees, state: 'stopped' };
     },
-    homeTiles: async () => ({ pinned: ['notes'], order: ['store'] }),
+    homeTiles: async () => ({ pinned: ['notes'], order: ['store'], begun: true }),
     arrangeHome: async (tiles) => {
       did(`arrange ${JSON.stringify(tiles)}`);
       return tiles;

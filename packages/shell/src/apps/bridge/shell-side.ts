@@ -5,6 +5,7 @@ import type {
   CatalogDetail,
   CatalogEntry,
   Grant,
+  HomeScreen,
   HomeTiles,
   InstalledApp,
   Notification,
@@ -64,7 +65,7 @@ export interface ShellSide {
   statusOf(appId: string): Promise<WorkloadStatus>;
   startBackend(appId: string): Promise<WorkloadStatus>;
   stopBackend(asker: string, appId: string): Promise<WorkloadStatus>;
-  homeTiles(): Promise<HomeTiles>;
+  homeTiles(): Promise<HomeScreen>;
   arrangeHome(tiles: HomeTiles): Promise<HomeTiles>;
 
   notifications(query: {

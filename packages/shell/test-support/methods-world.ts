@@ -226,6 +226,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     goHome: () => did('home'),
     becomeHome: async (appId) => did(`become home ${appId}`),
     restoreHome: async () => did('restore home'),
+    openSearch: async (asker) => did(`search ${asker}`),
     setTitle: (appId, title) => did(`title ${appId} ${title}`),
     showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
     ask: (asker, question) => {

@@ -20,6 +20,7 @@ import {
   startFrames,
 } from '../apps/frames/open-apps.ts';
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
+import { showBar } from './bar/immersion.ts';
 import { followPresses, saveForApp } from './downloads/save-for-app.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
@@ -32,6 +33,7 @@ import { askToOpenLink } from './prompts/link-review.tsx';
 import { askToPause } from './prompts/pause-review.tsx';
 import { askToUninstall } from './prompts/uninstall-review.tsx';
 import { askToWithdraw } from './prompts/withdraw-review.tsx';
+import { openSearchFor } from './search/open-search.ts';
 import { showToast } from './toasts/toasts.ts';
 
 const askLimit = createAskLimit(() => performance.now());
@@ -76,6 +78,7 @@ const shellSide: ShellSide = {
   goHome: () => go({ kind: 'home' }),
   becomeHome: changeHome,
   restoreHome: () => changeHome(DEFAULT_HOME),
+  openSearch: (asker) => openSearchFor(asker, showBar),
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
     if (surface !== 'permissions' && surface !== 'logs') go(settingsAt(surface));

@@ -85,6 +85,8 @@ export interface ShellSide {
   becomeHome(appId: string): Promise<void>;
   /** Launcher is the home screen again. */
   restoreHome(): Promise<void>;
+  /** Opens the search of the shell. @throws BridgeRefusal `not_authorized` without a press in the app, `rate_limited` */
+  openSearch(asker: string): Promise<void>;
   setTitle(appId: string, title: string): void;
   showSurface(surface: ShellSurface, appId: string | null): void;
   /**

@@ -9,6 +9,7 @@ import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
 import { Icon, type IconName, Mark } from '../design/icons.tsx';
 import { accountNameProblem } from './account-name.ts';
+import { useDraft } from './drafts.ts';
 import { enrolmentToken, invitationToken } from './enrolment.ts';
 import { type Failure, failureOf as failureOfAny } from './failure.ts';
 import { LostPasskey } from './lost-passkey.tsx';
@@ -206,6 +207,11 @@ function nameRefusal(error: unknown, name: string): string | null {
   return wrong === undefined ? null : `“${name}” ${wrong.message}. Choose another name.`;
 }
 
+/** Names have small letters; the form says what becomes of others before it is sent. */
+function nameOf(typed: string): string {
+  return typed.trim().toLowerCase();
+}
+
 interface CreateProps {
   readonly invitation: string | null;
   readonly onSwitch: () => void;
@@ -215,13 +221,15 @@ function CreateForm({ invitation, onSwitch }: CreateProps) {
   const { busy, failure, run } = useCeremony();
   const problem = useSignal<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
+  const typed = useDraft('account-name', '');
+  const name = nameOf(typed.value);
 
   async function submit(): Promise<void> {
-    const name = (field.current?.value ?? '').trim().toLowerCase();
     problem.value = accountNameProblem(name);
     if (problem.value === null) {
       const failed = await run(async () => {
         await register(name, invitation);
+        typed.drop();
         invitationToken.value = null;
       });
       problem.value = nameRefusal(failed, name);
@@ -253,10 +261,17 @@ function CreateForm({ invitation, onSwitch }: CreateProps) {
         maxLength={64}
         aria-describedby="account-name-help"
         aria-invalid={problem.value !== null}
-        onInput={() => (problem.value = null)}
+        value={typed.value}
+        onInput={(event) => {
+          problem.value = null;
+          typed.put(event.currentTarget.value);
+        }}
       />
       <p id="account-name-help" class={problem.value === null ? 'field-help' : 'field-help wrong'} aria-live="polite">
-        {problem.value ?? '3 to 32 letters, digits and single hyphens. You can’t change it later.'}
+        {problem.value ??
+          (name === typed.value.trim()
+            ? '3 to 32 letters, digits and single hyphens. You can’t change it later.'
+            : `Your name will be “${name}”, in small letters. You can’t change it later.`)}
       </p>
       <Outcome failure={failure.value} />
       <button type="submit" class="button primary" aria-disabled={busy.value} aria-busy={busy.value}>

@@ -61,7 +61,7 @@ export function Tile({ app, place, count, pinnedCount, status, nameOf, actions }
       <button
         type="button"
         class="tile-open"
-        title={mark === undefined ? undefined : `${mark.text}${mark.more}`}
+        title={mark === undefined ? name : `${name}: ${mark.text}${mark.more}`}
         aria-keyshortcuts={move === undefined ? undefined : 'Shift+ArrowLeft Shift+ArrowRight'}
         onClick={() => {
           if (drag?.justEnded() !== true) actions.open(appId);

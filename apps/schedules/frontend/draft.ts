@@ -7,6 +7,7 @@ import {
   type ScheduleTargetApp,
 } from '@platform/sdk/browser';
 import { cronOf, FIRST, type When, whenOf, zoneHere } from './when.ts';
+import { todaysName } from './zone-names.ts';
 
 export interface Draft {
   /** Of the schedule that is changed; `null` for a new one. */
@@ -27,7 +28,7 @@ export function newDraft([first]: readonly ScheduleTargetApp[]): Draft {
 
 export function draftOf({ id, name, target, cron, timeZone, misfire, payload }: Schedule): Draft {
   const text = payload === undefined ? '' : JSON.stringify(payload, null, 2);
-  return { id, name, target, when: whenOf(cron), timeZone, misfire, payload: text };
+  return { id, name, target, when: whenOf(cron), timeZone: todaysName(timeZone), misfire, payload: text };
 }
 
 /** The forms that were begun: one for each schedule, and one for a new one. */

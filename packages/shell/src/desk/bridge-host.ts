@@ -42,7 +42,11 @@ const callTurns = createCallTurns();
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 
 function askerOf(appId: string): Asker {
-  return { name: nameOf(appId), origin: findOpen(appId)?.origin ?? '' };
+  return {
+    name: nameOf(appId),
+    origin: findOpen(appId)?.origin ?? '',
+    builtIn: findApp(appId)?.builtIn === true,
+  };
 }
 
 const shellSide: ShellSide = {

@@ -105,23 +105,42 @@ function useRegistration(): Registration | null {
   return answer.value;
 }
 
+type Form = 'create' | 'sign-in' | 'lost';
+
+/** The form that is shown, as a page of its own: Back leads to the one before. */
+function useForms(first: Form): { readonly form: Form; readonly show: (form: Form) => void } {
+  const form = useSignal<Form>(first);
+  useEffect(() => {
+    const back = ({ state }: PopStateEvent) => (form.value = (state as { form?: Form } | null)?.form ?? first);
+    window.addEventListener('popstate', back);
+    return () => window.removeEventListener('popstate', back);
+  }, []);
+  return {
+    form: form.value,
+    show(next) {
+      form.value = next;
+      history.pushState({ form: next }, '');
+    },
+  };
+}
+
 function EntryForms() {
   const told = useRegistration();
   const invitation = invitationToken.value;
   const first = invitation !== null || !hasSignedInBefore() ? 'create' : 'sign-in';
-  const form = useSignal<'create' | 'sign-in' | 'lost'>(first);
+  const { form, show } = useForms(first);
   const toSignIn = () => {
     invitationToken.value = null;
-    form.value = 'sign-in';
+    show('sign-in');
   };
   if (told === null) return null;
   const { registration, operator } = told;
-  if (form.value === 'lost') return <LostPasskey operator={operator} onBack={toSignIn} />;
+  if (form === 'lost') return <LostPasskey operator={operator} onBack={toSignIn} />;
   const mayCreate = invitation !== null || registration === 'open';
-  if (form.value === 'create' && mayCreate) return <CreateForm invitation={invitation} onSwitch={toSignIn} />;
-  if (form.value === 'create' && registration === 'invite') return <InvitationOnly onSwitch={toSignIn} />;
-  const toCreate = registration === 'closed' ? null : () => (form.value = 'create');
-  return <SignInForm onSwitch={toCreate} onLost={() => (form.value = 'lost')} />;
+  if (form === 'create' && mayCreate) return <CreateForm invitation={invitation} onSwitch={toSignIn} />;
+  if (form === 'create' && registration === 'invite') return <InvitationOnly onSwitch={toSignIn} />;
+  const toCreate = registration === 'closed' ? null : () => show('create');
+  return <SignInForm onSwitch={toCreate} onLost={() => show('lost')} />;
 }
 
 function InvitationOnly({ onSwitch }: { readonly onSwitch: () => void }) {

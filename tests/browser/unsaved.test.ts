@@ -34,7 +34,7 @@ after(async () => {
 
 async function newOwner(name: string): Promise<TestAccount> {
   const account = await registerAccount(platform, name);
-  await publishTestApp(account, `diary-${name}`, { name: 'Diary', permissions: PERMISSIONS }, {});
+  await publishTestApp(account, `diary-${name}`, { name: 'Diary', permissions: PERMISSIONS });
   await account.browser.take('/v1/apps', { body: { appId: `diary-${name}`, permissions: PERMISSIONS } });
   return account;
 }

@@ -24,6 +24,7 @@ const openToAll: readonly string[] = [
   'chrome.set {"title":"Chapter 2"}',
   'links.open {"url":"https://example.org/page"}',
   'downloads.save {"file":{},"name":"list.csv"}',
+  'search.open {}',
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {

@@ -80,14 +80,12 @@ function Editor({ appId, view, onChanged }: EditorProps) {
       </p>
       <div class="buttons">
         {canUndo && (
-          <Button kind="quiet" icon="back" onClick={undo}>
+          <Button icon="back" onClick={undo}>
             Undo
           </Button>
         )}
         {!sameChoice(choice, proposed) && (
-          <Button kind="quiet" onClick={() => change(proposed)}>
-            Reset to what the app requested
-          </Button>
+          <Button onClick={() => change(proposed)}>Reset to what the app requested</Button>
         )}
       </div>
     </>

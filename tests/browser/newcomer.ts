@@ -1,7 +1,7 @@
 // What a newcomer does at the screen, step by step, in the words on it. Each step ends with pictures and an axe check.
 import { strict as assert } from 'node:assert';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { type Person, pressAway, tileOf } from './browser.ts';
+import { type Person, pressAway, tileOf, unfoldLater } from './browser.ts';
 import { look } from './look.ts';
 
 interface Story {
@@ -11,6 +11,8 @@ interface Story {
   /** Where its pictures go, by default a folder named after the device. */
   readonly pictures?: string;
 }
+
+const LATER: readonly string[] = ['Wallet', 'Contacts', 'Personal Agent'];
 
 export class Newcomer {
   readonly #person: Person;
@@ -126,7 +128,6 @@ export class Newcomer {
     await row.click();
     const permission = this.#page.getByLabel('Send you notifications');
     await permission.uncheck();
-    await this.#page.getByRole('button', { name: 'Save', exact: true }).click();
     await this.#page.getByText('Saved. Changes apply').waitFor();
     assert.equal(await permission.isChecked(), false);
     await this.#look('narrowed');
@@ -233,6 +234,7 @@ export class Newcomer {
   /** From the home screen, as a person does. */
   async #open(name: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'Home' }).click();
+    if (LATER.includes(name)) await unfoldLater(this.#page);
     await pressAway(tileOf(this.#page, name), this.#page.locator(`iframe[title="${name}"]`));
   }
 

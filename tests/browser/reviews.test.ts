@@ -192,7 +192,6 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await step('an address that is taken away in Settings is gone at the next load of the page', async () => {
       await page.goto(`${platform.origin}/#/settings/apps/weather`);
       await page.getByRole('checkbox', { name: API }).uncheck();
-      await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByText('Saved. Changes apply').waitFor();
       assert.equal(await page.locator('iframe[title="Weather"]').count(), 0, 'the open page is closed');
       const uses = page.locator('.uses');

@@ -8,7 +8,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf, unfoldLater } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext, signInto } from './signed-in.ts';
 
@@ -17,7 +17,8 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Notifications', 'Schedules', 'Settings', 'Store', 'Contacts', 'Personal Agent', 'Wallet'];
+const AT_FIRST = ['Notifications', 'Schedules', 'Settings', 'Store'];
+const LATER = ['Contacts', 'Personal Agent', 'Wallet'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -45,17 +46,22 @@ async function openHome(t: TestContext, account: TestAccount, viewport = DESKTOP
 
 const launcherOf = (page: Page): FrameLocator => page.frameLocator('iframe[title="Launcher"]');
 
-async function names(page: Page, section: 'Pinned' | 'Apps'): Promise<string[]> {
+async function names(page: Page, section: 'Pinned' | 'Platform' | 'Your apps'): Promise<string[]> {
   const tiles = launcherOf(page).getByRole('region', { name: section }).locator('.tile-name > :first-child');
   return tiles.allInnerTexts();
 }
 
-async function shows(page: Page, pinned: readonly string[], others: readonly string[]): Promise<void> {
+async function shows(
+  page: Page,
+  pinned: readonly string[],
+  others: readonly string[],
+  section: 'Platform' | 'Your apps' = 'Platform',
+): Promise<void> {
   const wanted = JSON.stringify([pinned, others]);
   await until(
     `the tiles to be ${wanted}`,
     async () => {
-      const shown = [await names(page, 'Pinned'), await names(page, 'Apps')];
+      const shown = [await names(page, 'Pinned'), await names(page, section)];
       return JSON.stringify(shown) === wanted;
     },
     60_000,
@@ -79,29 +85,29 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await shows(page, [], AT_FIRST);
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await launcherOf(page).getByText('Store: position 3 of 7').waitFor();
-  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings', 'Contacts', 'Personal Agent', 'Wallet']);
+  await launcherOf(page).getByText('Store: position 3 of 4').waitFor();
+  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings']);
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
-  await launcherOf(page).getByRole('button', { name: 'Options of Wallet' }).focus();
+  await launcherOf(page).getByRole('button', { name: 'Options of Settings' }).focus();
   await page.keyboard.press('Enter');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
   await look(page, 'desktop', 'tile-menu');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
-  const moved = ['Notifications', 'Schedules', 'Store', 'Settings', 'Contacts', 'Personal Agent'];
-  await shows(page, ['Wallet'], moved);
-  await keeps(account, ({ pinned }) => pinned.join() === 'wallet');
+  const moved = ['Notifications', 'Schedules', 'Store'];
+  await shows(page, ['Settings'], moved);
+  await keeps(account, ({ pinned }) => pinned.join() === 'settings');
   await look(page, 'desktop', 'tiles-pinned');
 
   const elsewhere = await openHome(t, account, PHONE);
-  await shows(elsewhere, ['Wallet'], moved);
+  await shows(elsewhere, ['Settings'], moved);
   await look(elsewhere, 'phone', 'tiles-pinned');
   // What one browser changes, the other shows.
-  await launcherOf(elsewhere).getByRole('button', { name: 'Options of Wallet' }).click();
+  await launcherOf(elsewhere).getByRole('button', { name: 'Options of Settings' }).click();
   await launcherOf(elsewhere).getByRole('button', { name: 'Unpin' }).click();
-  await shows(elsewhere, [], ['Wallet', ...moved]);
-  await shows(page, [], ['Wallet', ...moved]);
+  await shows(elsewhere, [], ['Settings', ...moved]);
+  await shows(page, [], ['Settings', ...moved]);
 });
 
 test('a tile is dragged with the mouse, into the pins and out of them, and a drag opens nothing', async (t) => {
@@ -121,7 +127,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, [], ['Store', ...AT_FIRST.filter((name) => name !== 'Store')]);
   assert.equal(await page.locator('iframe[title="Store"]').count(), 0);
 
-  const start = await centreOf(page, 'Wallet');
+  const start = await centreOf(page, 'Settings');
   await page.mouse.move(start.x, start.y);
   await page.mouse.down();
   await page.mouse.move(start.x + 10, start.y, { steps: 2 });
@@ -130,18 +136,18 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   assert.ok(box !== null);
   await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  const rest = ['Store', 'Notifications', 'Schedules', 'Settings', 'Contacts', 'Personal Agent'];
-  await shows(page, ['Wallet'], rest);
-  await keeps(account, ({ pinned }) => pinned.join() === 'wallet');
+  const rest = ['Store', 'Notifications', 'Schedules'];
+  await shows(page, ['Settings'], rest);
+  await keeps(account, ({ pinned }) => pinned.join() === 'settings');
 
   // Escape lets it go where it was.
-  await drag('Wallet', await centreOf(page, 'Schedules'));
+  await drag('Settings', await centreOf(page, 'Schedules'));
   await page.keyboard.press('Escape');
   await page.mouse.up();
-  await shows(page, ['Wallet'], rest);
-  await drag('Wallet', await centreOf(page, 'Schedules'));
+  await shows(page, ['Settings'], rest);
+  await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Notifications', 'Wallet', 'Schedules', 'Settings', 'Contacts', 'Personal Agent']);
+  await shows(page, [], ['Store', 'Notifications', 'Settings', 'Schedules']);
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -169,42 +175,68 @@ test('a finger drags a tile after a long press, and scrolls and opens otherwise'
   await touch('touchEnd');
   await shows(page, [], ['Store', ...AT_FIRST.filter((name) => name !== 'Store')]);
   assert.equal(await page.locator('iframe[title="Store"]').count(), 0);
-  await tileOf(page, 'Wallet').tap();
-  await page.locator('iframe[title="Wallet"]').waitFor();
+  await tileOf(page, 'Schedules').tap();
+  await page.locator('iframe[title="Schedules"]').waitFor();
 });
 
-test('the order outlives installs, removals and another launcher', async (t) => {
+test('the order outlives installs, removals and another launcher, and an app stays among apps', async (t) => {
   const account = await registerAccount(platform, 'mover');
-  for (const appId of ['diary', 'easel'])
+  for (const [appId, name] of [
+    ['album', 'Album'],
+    ['diary', 'Diary'],
+    ['easel', 'Easel'],
+  ] as const)
     await publishTestApp(
       account,
       appId,
-      { name: appId === 'diary' ? 'Diary' : 'Easel', permissions: HOME },
+      { name, permissions: HOME },
       { 'frontend/index.html': '<!doctype html><html lang="en"><title>x</title><h1>Here</h1></html>' },
     );
-  await account.browser.take('/v1/apps', { body: { appId: 'diary' } });
+  for (const appId of ['album', 'diary']) await account.browser.take('/v1/apps', { body: { appId } });
   const page = await openHome(t, account);
-  await tileOf(page, 'Diary').focus();
+  await shows(page, [], ['Album', 'Diary'], 'Your apps');
+  await tileOf(page, 'Album').focus();
   await page.keyboard.press('Shift+ArrowRight');
   await page.keyboard.press('Shift+ArrowRight');
-  const arranged = ['Notifications', 'Schedules', 'Diary', 'Settings', 'Store', 'Contacts', 'Personal Agent', 'Wallet'];
-  await shows(page, [], arranged);
-  await keeps(account, ({ order }) => order[2] === 'diary');
+  await shows(page, [], ['Diary', 'Album'], 'Your apps');
+  await keeps(account, ({ order }) => order[0] === 'diary' && order[1] === 'album');
 
   await account.fetch('/v1/apps/diary', { method: 'DELETE' });
-  await shows(page, [], AT_FIRST);
-  await tileOf(page, 'Wallet').focus();
+  await shows(page, [], ['Album'], 'Your apps');
+  await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await keeps(account, ({ order }) => order.indexOf('wallet') < order.indexOf('agent'));
-  await account.browser.take('/v1/apps', { body: { appId: 'diary' } });
-  await account.browser.take('/v1/apps', { body: { appId: 'easel' } });
-  const back = [...arranged.slice(0, 6), 'Wallet', 'Personal Agent', 'Easel'];
-  await shows(page, [], back);
+  await keeps(account, ({ order }) => order.indexOf('store') < order.indexOf('settings'));
+  for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
+  const back = ['Diary', 'Album', 'Easel'];
+  await shows(page, [], back, 'Your apps');
+  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings']);
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();
   await account.fetch('/v1/account/launcher', { method: 'DELETE' });
-  await shows(page, [], back);
+  await shows(page, [], back, 'Your apps');
+});
+
+test('the home screen says where to start until an app is installed, and never again', async (t) => {
+  const account = await registerAccount(platform, 'beginner');
+  const page = await openHome(t, account);
+  const start = launcherOf(page).getByRole('heading', { name: 'Start here' });
+  await start.waitFor();
+  await look(page, 'desktop', 'start-here');
+  await publishTestApp(
+    account,
+    'first',
+    { name: 'First' },
+    { 'frontend/index.html': '<!doctype html><title>x</title>' },
+  );
+  await account.browser.take('/v1/apps', { body: { appId: 'first' } });
+  await tileOf(page, 'First').waitFor();
+  await start.waitFor({ state: 'detached' });
+  await account.fetch('/v1/apps/first', { method: 'DELETE' });
+  await tileOf(page, 'First').waitFor({ state: 'detached' });
+  await page.reload();
+  await tileOf(page, 'Store').waitFor();
+  assert.equal(await start.count(), 0);
 });
 
 test('a tile says that its app comes later, was stopped or failed, and starts it', async (t) => {
@@ -221,7 +253,9 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   await account.fetch('/v1/apps/broken/start', { body: {} });
   const page = await openHome(t, account);
   const launcher = launcherOf(page);
-  for (const name of ['Contacts', 'Wallet', 'Personal Agent'])
+  assert.equal(await tileOf(page, 'Wallet').isVisible(), false);
+  await unfoldLater(page);
+  for (const name of LATER)
     await launcher.getByRole('button', { name: new RegExp(`^${name} ?, Soon ?: not available yet$`) }).waitFor();
   await launcher.getByRole('button', { name: /^Broken ?, Failed ?: .*code 3/ }).waitFor();
   await launcher.getByRole('button', { name: /^Idler ?, Stopped ?: Stopped by you$/ }).waitFor();
@@ -247,13 +281,13 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
     [
       'Broken',
       'Idler',
-      'Contacts',
       'Launcher',
       'Notifications',
-      'Personal Agent',
       'Schedules',
       'Settings',
       'Store',
+      'Contacts',
+      'Personal Agent',
       'Wallet',
     ],
   );

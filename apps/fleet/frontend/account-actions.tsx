@@ -1,6 +1,7 @@
 // What the operator can do to an account. The shell asks before each; a deletion is typed here first.
 import type { BridgeParams, ListedAccount } from '@platform/sdk/browser';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useKept } from '../../shared/kept.ts';
 
 export type AccountChange = NonNullable<BridgeParams<'system.changeAccount'>[0]>['change'];
 
@@ -58,17 +59,17 @@ export function AccountActions(props: ActionsProps) {
 
 function PlanChoice({ account: { name, plan, ownPlan }, busy, onChange }: ActionsProps) {
   const current = ownPlan ? (`plan-${plan}` as const) : 'plan-default';
-  const [chosen, setChosen] = useState<(typeof PLANS)[number][0]>(current);
+  const [kept, setKept] = useKept<string>('plan', '');
+  const chosen = PLANS.find(([value]) => `${name} ${value}` === kept)?.[0] ?? current;
+  useEffect(() => {
+    if (kept === `${name} ${current}`) setKept('');
+  }, [kept, current]);
   const id = useId();
   const words = PLANS.find(([value]) => value === chosen)?.[1].toLowerCase();
   return (
     <div class="row">
       <label for={id}>Plan</label>
-      <select
-        id={id}
-        value={chosen}
-        onChange={({ currentTarget: { value } }) => setChosen(PLANS.find(([each]) => each === value)?.[0] ?? current)}
-      >
+      <select id={id} value={chosen} onChange={({ currentTarget: { value } }) => setKept(`${name} ${value}`)}>
         {PLANS.map(([value, label]) => (
           <option key={value} value={value} selected={value === chosen}>
             {label}

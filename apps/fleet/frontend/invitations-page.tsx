@@ -4,6 +4,7 @@ import { accountNameProblem } from '@platform/shell/account-name';
 import { onDay } from '@platform/shell/words';
 import { useId, useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
+import { useKept } from '../../shared/kept.ts';
 import { type Actions, Outcome, useActions } from './use-actions.tsx';
 import { usePages } from './use-pages.ts';
 import { ago } from './words.ts';
@@ -65,11 +66,11 @@ export function InvitationsPage({ app }: { readonly app: App }) {
 }
 
 function InviteForm({ app, actions }: { readonly app: App; readonly actions: Actions }) {
-  const [typed, setTyped] = useState('');
+  const [typed, setTyped] = useKept<string>('invited', '');
   const [problem, setProblem] = useState<string>();
   const id = useId();
+  const name = typed.trim().toLowerCase();
   async function invite(): Promise<void> {
-    const name = typed.trim().toLowerCase();
     const wrong = name === '' ? null : accountNameProblem(name);
     setProblem(wrong ?? undefined);
     if (wrong !== null) return;
@@ -106,7 +107,9 @@ function InviteForm({ app, actions }: { readonly app: App; readonly actions: Act
         Create invitation …
       </button>
       <p id={id} class="quiet small whole">
-        With a name, only that name can be registered with it.
+        {name === typed.trim()
+          ? 'With a name, only that name can be registered with it.'
+          : `Only “${name}” can be registered with it: names have small letters.`}
       </p>
       <div class="whole">
         <Failure text={problem} />

@@ -1,6 +1,7 @@
-// Launcher: the home screen. Every installed app one press away, in the order that the person gave them, and where to
-// start when there is none of one's own.
+// Launcher: the home screen. Every installed app in the order that the person gave them, the parts of the platform apart
+// from their own, and where to start before they have any.
 import type { App } from '@platform/sdk/browser';
+import { allTiles } from '@platform/shell/arrange';
 import { useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
 import { startApp } from '../../shared/start-app.tsx';
@@ -11,6 +12,13 @@ import { useDrag } from './use-drag.ts';
 import { useTiles } from './use-tiles.ts';
 
 startApp(Home);
+
+const SECTIONS = [
+  ['pinned', 'Pinned'],
+  ['rest', 'Your apps'],
+  ['parts', 'Platform'],
+  ['later', 'Coming later'],
+] as const;
 
 function Home({ app }: { readonly app: App }) {
   const tiles = useTiles(app);
@@ -26,9 +34,8 @@ function Home({ app }: { readonly app: App }) {
     move: tiles.mayArrange ? tiles.move : undefined,
     drag: tiles.mayArrange ? drag : undefined,
   };
-  const { pinned, rest } = drag.preview ?? tiles.arranged;
-  const all = [...pinned, ...rest];
-  const hasOwn = all.some(({ system }) => !system);
+  const shown = drag.preview ?? tiles.arranged;
+  const hasStore = allTiles(shown).some(({ appId }) => appId === 'store');
   return (
     <main>
       <h1>{app.context.accountName === undefined ? 'Home' : `Welcome, ${app.context.accountName}`}</h1>
@@ -36,17 +43,22 @@ function Home({ app }: { readonly app: App }) {
       <p class="only-read" role="status">
         {tiles.said}
       </p>
-      {tiles.loaded && !hasOwn && <StartHere hasStore={all.some(({ appId }) => appId === 'store')} {...actions} />}
+      {tiles.atTheBeginning && <StartHere hasStore={hasStore} {...actions} />}
       {drag.preview !== undefined && tiles.arranged.pinned.length === 0 && (
         // Over the page: nothing may move away from under the pointer.
         <p class="pin-here" data-section="pinned">
           Drop it here to pin it
         </p>
       )}
-      {(pinned.length > 0 || tiles.arranged.pinned.length > 0) && (
-        <Grid title="Pinned" section="pinned" apps={pinned} tiles={tiles} actions={actions} />
-      )}
-      {rest.length > 0 && <Grid title="Apps" section="rest" apps={rest} tiles={tiles} actions={actions} />}
+      {SECTIONS.map(([section, title]) => {
+        // An emptied section stays while something is dragged: it may come back.
+        const isThere = shown[section].length > 0 || tiles.arranged[section].length > 0;
+        return (
+          isThere && (
+            <Grid key={section} title={title} section={section} apps={shown[section]} tiles={tiles} actions={actions} />
+          )
+        );
+      })}
     </main>
   );
 }

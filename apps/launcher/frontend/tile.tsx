@@ -1,6 +1,7 @@
 // One app on the home screen: its picture and name, what is the matter with it, and a menu of what can be done with it.
 
 import type { InstalledApp, WorkloadStatus } from '@platform/sdk/browser';
+import { sectionOf } from '@platform/shell/arrange';
 import { needsPerson, stoppedWords } from '@platform/shell/stopped-words';
 import { useRef } from 'preact/hooks';
 import { AppIcon } from '../../shared/app-icon.tsx';
@@ -60,7 +61,7 @@ export function Tile({ app, place, count, pinnedCount, status, nameOf, actions }
       <button
         type="button"
         class="tile-open"
-        title={mark === undefined ? undefined : `${mark.text}${mark.more}`}
+        title={mark === undefined ? name : `${name}: ${mark.text}${mark.more}`}
         aria-keyshortcuts={move === undefined ? undefined : 'Shift+ArrowLeft Shift+ArrowRight'}
         onClick={() => {
           if (drag?.justEnded() !== true) actions.open(appId);
@@ -89,7 +90,7 @@ export function Tile({ app, place, count, pinnedCount, status, nameOf, actions }
             <MenuItem onPress={() => actions.start(appId)}>{mark.tone === 'danger' ? 'Start again' : 'Start'}</MenuItem>
           )}
           {place.section === 'pinned' ? (
-            <MenuItem onPress={() => move(app, { section: 'rest', index: 0 })}>Unpin</MenuItem>
+            <MenuItem onPress={() => move(app, { section: sectionOf(app), index: 0 })}>Unpin</MenuItem>
           ) : (
             <MenuItem onPress={() => move(app, { section: 'pinned', index: pinnedCount })}>Pin to the top</MenuItem>
           )}

@@ -1,7 +1,7 @@
 // Dragging a tile: with the mouse at once, with a finger after a long press, so that the page still scrolls under it.
 
 import type { InstalledApp } from '@platform/sdk/browser';
-import { type Arranged, arrange, moveTile, type Section } from '@platform/shell/arrange';
+import { type Arranged, allTiles, arrange, moveTile, type Section, sectionOf } from '@platform/shell/arrange';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Place, Tiles } from './use-tiles.ts';
 
@@ -39,7 +39,7 @@ export function useDrag(tiles: Tiles): Drag {
       to = place;
       setDragged({ app, to: place });
     };
-    const lift = () => show(placeOf(latest.current.arranged, app.appId));
+    const lift = () => show(placeOf(latest.current.arranged, app));
     const timer = isTouch ? setTimeout(lift, LONG_PRESS_MS) : undefined;
     const finish = (keep: boolean) => {
       clearTimeout(timer);
@@ -61,7 +61,7 @@ export function useDrag(tiles: Tiles): Drag {
         else lift();
       }
       if (to === undefined) return;
-      const place = placeAt(event.clientX, event.clientY, app.appId);
+      const place = placeAt(event.clientX, event.clientY, app);
       if (place !== undefined && (place.section !== to.section || place.index !== to.index)) show(place);
     };
     document.addEventListener('pointermove', onMove, { signal });
@@ -92,26 +92,30 @@ export function useDrag(tiles: Tiles): Drag {
 function previewOf({ arranged }: Tiles, { appId }: InstalledApp, to: Place): Arranged<InstalledApp> {
   // The first pin is shown once it is let go: a section that appears would move every other tile.
   if (to.section === 'pinned' && arranged.pinned.length === 0) return arranged;
-  return arrange([...arranged.pinned, ...arranged.rest], moveTile(arranged, appId, to));
+  return arrange(allTiles(arranged), moveTile(arranged, appId, to));
 }
 
-function placeOf({ pinned, rest }: Arranged<InstalledApp>, appId: string): Place {
-  const at = pinned.findIndex((app) => app.appId === appId);
-  if (at >= 0) return { section: 'pinned', index: at };
-  return { section: 'rest', index: rest.findIndex((app) => app.appId === appId) };
+function placeOf(arranged: Arranged<InstalledApp>, app: InstalledApp): Place {
+  const indexIn = (section: Section) => arranged[section].findIndex(({ appId }) => appId === app.appId);
+  const at = indexIn('pinned');
+  return at >= 0 ? { section: 'pinned', index: at } : { section: sectionOf(app), index: indexIn(sectionOf(app)) };
 }
 
-/** The place of the tile under the pointer; the end of a section beside its tiles. `undefined`: it stays where it is. */
-function placeAt(x: number, y: number, appId: string): Place | undefined {
+/**
+ * The place of the tile under the pointer; the end of a section beside its tiles. `undefined`: it stays where it is, also
+ * over a section that is not for it.
+ */
+function placeAt(x: number, y: number, app: InstalledApp): Place | undefined {
   const under = document.elementFromPoint(x, y);
   const section = under?.closest<HTMLElement>('[data-section]');
   if (section == null) return undefined;
-  const tiles = [...section.querySelectorAll<HTMLElement>('[data-app]')];
-  const tile = under?.closest<HTMLElement>('[data-app]');
-  if (tile?.dataset.app === appId) return undefined;
-  const others = tiles.filter(({ dataset }) => dataset.app !== appId);
   // Written by grid.tsx.
   const name = section.dataset.section as Section;
+  if (name !== 'pinned' && name !== sectionOf(app)) return undefined;
+  const tiles = [...section.querySelectorAll<HTMLElement>('[data-app]')];
+  const tile = under?.closest<HTMLElement>('[data-app]');
+  if (tile?.dataset.app === app.appId) return undefined;
+  const others = tiles.filter(({ dataset }) => dataset.app !== app.appId);
   if (tile == null) return others.length === tiles.length ? { section: name, index: others.length } : undefined;
   return { section: name, index: tiles.indexOf(tile) };
 }

@@ -14,7 +14,8 @@ export interface Place {
 }
 
 export interface Tiles {
-  readonly loaded: boolean;
+  /** There is no app of the person's own yet, and never was. */
+  readonly atTheBeginning: boolean;
   readonly arranged: Arranged<InstalledApp>;
   /** By app id; empty while Launcher may not see them. */
   readonly states: ReadonlyMap<string, WorkloadStatus>;
@@ -83,7 +84,7 @@ export function useTiles(app: App): Tiles {
   }
 
   return {
-    loaded: apps.value !== undefined,
+    atTheBeginning: tiles?.begun === false,
     arranged,
     states: backends.value ?? new Map(),
     mayArrange: tiles !== undefined,
@@ -92,8 +93,8 @@ export function useTiles(app: App): Tiles {
     nameOf: (appId) => installed.find((each) => each.appId === appId)?.name ?? appId,
     move: ({ appId, name }, to) => {
       const wanted = moveTile(arranged, appId, to);
-      const list = to.section === 'pinned' ? wanted.pinned : wanted.order;
-      const where = `position ${list.indexOf(appId) + 1} of ${list.length}`;
+      const list = arrange(shown, wanted)[to.section];
+      const where = `position ${list.findIndex((each) => each.appId === appId) + 1} of ${list.length}`;
       setSaid(`${name}: ${to.section === 'pinned' ? 'pinned, ' : ''}${where}`);
       keep(wanted);
     },

@@ -7,6 +7,7 @@ import {
   type ScheduleTargetApp,
 } from '@platform/sdk/browser';
 import { cronOf, FIRST, type When, whenOf, zoneHere } from './when.ts';
+import { todaysName } from './zone-names.ts';
 
 export interface Draft {
   /** Of the schedule that is changed; `null` for a new one. */
@@ -27,17 +28,42 @@ export function newDraft([first]: readonly ScheduleTargetApp[]): Draft {
 
 export function draftOf({ id, name, target, cron, timeZone, misfire, payload }: Schedule): Draft {
   const text = payload === undefined ? '' : JSON.stringify(payload, null, 2);
-  return { id, name, target, when: whenOf(cron), timeZone, misfire, payload: text };
+  return { id, name, target, when: whenOf(cron), timeZone: todaysName(timeZone), misfire, payload: text };
 }
 
+/** The forms that were begun: one for each schedule, and one for a new one. */
+export interface Drafts {
+  /** The one that is shown, by its key; the others wait. */
+  readonly open: string | null;
+  readonly all: Readonly<Record<string, Draft>>;
+}
+
+const NONE: Drafts = { open: null, all: {} };
+
+export const keyOf = (id: string | null) => id ?? 'new';
+
 /** What this app kept itself, of this version or a former one. */
-export function readDraft(text: string): Draft | undefined {
+export function readDrafts(text: string): Drafts {
   try {
-    const draft = JSON.parse(text) as Draft;
-    return typeof draft.when.repeats === 'string' && typeof draft.payload === 'string' ? draft : undefined;
+    const { open, all } = JSON.parse(text) as Drafts;
+    const isDraft = (draft: Draft) => typeof draft.when.repeats === 'string' && typeof draft.payload === 'string';
+    return Object.values(all).every(isDraft) ? { open, all } : NONE;
   } catch {
-    return undefined;
+    return NONE;
   }
+}
+
+export function withDraft({ all }: Drafts, draft: Draft): Drafts {
+  const key = keyOf(draft.id);
+  return { open: key, all: { ...all, [key]: draft } };
+}
+
+export function withoutDraft({ all }: Drafts, key: string): Drafts {
+  return { open: null, all: Object.fromEntries(Object.entries(all).filter(([each]) => each !== key)) };
+}
+
+export function sameDraft(one: Draft, other: Draft): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** @throws Error in plain words for a payload that is no JSON object */

@@ -4,7 +4,18 @@ import { useRef, useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
 import { useKept } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
-import { changed, created, type Draft, draftOf, newDraft, readDraft } from './draft.ts';
+import {
+  changed,
+  created,
+  type Draft,
+  draftOf,
+  keyOf,
+  newDraft,
+  readDrafts,
+  sameDraft,
+  withDraft,
+  withoutDraft,
+} from './draft.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import { ScheduleRow } from './schedule-row.tsx';
 import { useSchedules } from './use-schedules.ts';
@@ -14,13 +25,16 @@ startApp(Schedules);
 
 function Schedules({ app }: { readonly app: App }) {
   const { value, failure, reload, service, running, run } = useSchedules(app);
-  const [kept, setKept] = useKept<string>('draft', '');
+  const [kept, setKept] = useKept<string>('drafts', '');
   const [problem, setProblem] = useState<string>();
   const add = useRef<HTMLButtonElement>(null);
-  const draft = readDraft(kept);
-  const setDraft = (fresh: Draft | undefined) => setKept(fresh === undefined ? '' : JSON.stringify(fresh));
+  const drafts = readDrafts(kept);
+  const draft = drafts.open === null ? undefined : drafts.all[drafts.open];
+  const setDraft = (fresh: Draft) => setKept(JSON.stringify(withDraft(drafts, fresh)));
+  /** The one that was begun, or else a fresh one; another that is open waits. */
+  const begin = (fresh: Draft) => setDraft(drafts.all[keyOf(fresh.id)] ?? fresh);
   const close = () => {
-    setDraft(undefined);
+    if (drafts.open !== null) setKept(JSON.stringify(withoutDraft(drafts, drafts.open)));
     add.current?.focus();
   };
 
@@ -38,6 +52,10 @@ function Schedules({ app }: { readonly app: App }) {
   }
 
   const targets = value?.targets ?? [];
+  const unchanged = (typed: Draft) => {
+    const former = value?.items.find(({ id }) => id === typed.id);
+    return sameDraft(typed, former === undefined ? newDraft(targets) : draftOf(former));
+  };
   const known = new Map(targets.map(({ appId, name }) => [appId, { name, icon: null as string | null }]));
   for (const { appId, name, icon } of value?.apps ?? []) known.set(appId, { name, icon });
   const rowOf = (schedule: Schedule) => (
@@ -47,7 +65,7 @@ function Schedules({ app }: { readonly app: App }) {
       running={running.has(schedule.id)}
       onRun={() => void act(() => run(schedule))}
       onPause={() => void act(() => service.change(schedule.id, { enabled: !schedule.enabled }))}
-      onChange={() => setDraft(draftOf(schedule))}
+      onChange={() => begin(draftOf(schedule))}
       onDelete={() => void act(() => service.remove(schedule.id)).then(() => add.current?.focus())}
     />
   );
@@ -60,7 +78,7 @@ function Schedules({ app }: { readonly app: App }) {
           type="button"
           class="primary"
           disabled={targets.length === 0}
-          onClick={() => setDraft(draft ?? newDraft(targets))}
+          onClick={() => begin(newDraft(targets))}
         >
           Add schedule
         </button>
@@ -69,6 +87,7 @@ function Schedules({ app }: { readonly app: App }) {
       {value !== undefined && draft !== undefined && (
         <ScheduleForm
           key={draft.id}
+          isChanged={!unchanged(draft)}
           service={service}
           targets={targets}
           apps={value.apps}

@@ -13,12 +13,23 @@ interface ScheduleFormProps {
   readonly targets: readonly ScheduleTargetApp[];
   readonly apps: readonly InstalledApp[];
   readonly draft: Draft;
+  /** Escape leaves a form alone in which something is typed. */
+  readonly isChanged: boolean;
   readonly onChange: (draft: Draft) => void;
   readonly onSave: () => Promise<void>;
   readonly onCancel: () => void;
 }
 
-export function ScheduleForm({ service, targets, apps, draft, onChange, onSave, onCancel }: ScheduleFormProps) {
+export function ScheduleForm({
+  service,
+  targets,
+  apps,
+  draft,
+  isChanged,
+  onChange,
+  onSave,
+  onCancel,
+}: ScheduleFormProps) {
   const { when, timeZone, target } = draft;
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
@@ -41,7 +52,7 @@ export function ScheduleForm({ service, targets, apps, draft, onChange, onSave, 
       class="card schedule-form appears"
       aria-labelledby="form"
       onSubmit={(event) => void save(event)}
-      onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+      onKeyDown={(event) => event.key === 'Escape' && !isChanged && onCancel()}
     >
       <h2 id="form">{draft.id === null ? 'New schedule' : 'Change schedule'}</h2>
       <div class="fields">

@@ -3,6 +3,7 @@ import type { Schedule } from '@platform/sdk/browser';
 import { AppIcon } from '../../shared/app-icon.tsx';
 import { AskFirst } from '../../shared/ask-first.tsx';
 import { timeIn, wordsOf } from './when.ts';
+import { todaysName } from './zone-names.ts';
 
 interface ScheduleRowProps {
   readonly schedule: Schedule;
@@ -36,7 +37,7 @@ export function ScheduleRow({ schedule, app, running, ...on }: ScheduleRowProps)
           {appName}: {target.trigger} {app === undefined && <span class="badge danger">Not installed</span>}
         </p>
         <p>
-          {wordsOf(cron)} <span class="quiet small">{timeZone.replaceAll('_', ' ')}</span>
+          {wordsOf(cron)} <span class="quiet small">{todaysName(timeZone).replaceAll('_', ' ')}</span>
         </p>
         {nextRunAt !== null && (
           <p class="small">

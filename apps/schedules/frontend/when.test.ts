@@ -1,7 +1,7 @@
 // The choices of the form and cron lines lead to each other, and lines are said in words that hold for them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cronOf, daysRuleOf, FIRST, whenOf, wordsOf } from './when.ts';
+import { cronOf, daysRuleOf, FIRST, whenOf, wordsOf, zones } from './when.ts';
 
 const WORDS: readonly (readonly [string, string])[] = [
   ['0 8 * * *', 'Every day at 08:00'],
@@ -41,4 +41,14 @@ test('a line that names both kinds of days says how they go together', () => {
   for (const cron of ['0 8 13 * 5', '0 8 1-31/2 * MON', '0 8 13,*/2 * 5'])
     assert.match(daysRuleOf(cron) ?? '', /match either/, cron);
   for (const cron of ['0 8 * * 1', '0 8 1 * *', '* * * * *', '', '0 8']) assert.equal(daysRuleOf(cron), null, cron);
+});
+
+test('zones have the names of today, once each, whatever the browser or a schedule calls them', () => {
+  const all = zones('Asia/Calcutta');
+  assert.equal(all.filter((zone) => zone === 'Asia/Kolkata').length, 1);
+  for (const former of ['Asia/Calcutta', 'Europe/Kiev', 'Asia/Saigon', 'America/Godthab', 'Pacific/Truk'])
+    assert.equal(all.includes(former), false, former);
+  for (const zone of all) assert.doesNotThrow(() => new Intl.DateTimeFormat('en', { timeZone: zone }), zone);
+  // Towns that share a clock keep names of their own.
+  assert.ok(all.includes('Europe/Oslo') && all.includes('Europe/Berlin'));
 });

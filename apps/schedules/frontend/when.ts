@@ -1,5 +1,7 @@
 // How often a schedule runs, as the form offers it; the cron line of a choice, and the choice and the words of a line.
 
+import { todaysName } from './zone-names.ts';
+
 export type Repeats = 'hour' | 'day' | 'weekdays' | 'week' | 'month' | 'custom';
 
 /** Every member as its field has it; those that a choice does not use wait for another. */
@@ -92,11 +94,11 @@ export function timeIn(timeZone: string, iso: string, length: 'long' | 'short'):
   }
 }
 
-/** Zones to choose from, by name: those of this browser, and one that is chosen already. */
+/** Zones to choose from, by their names of today: those of this browser, and one that is chosen already. */
 export function zones(chosen: string): readonly string[] {
-  return [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', chosen])].sort();
+  return [...new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', chosen].map(todaysName))].sort();
 }
 
 export function zoneHere(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return todaysName(new Intl.DateTimeFormat().resolvedOptions().timeZone);
 }

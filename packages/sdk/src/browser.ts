@@ -21,6 +21,7 @@ import { type MessagingService, messagingService } from './messaging.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
+import { sendSearchKeyToShell } from './search-key.ts';
 import {
   type AccountListOptions,
   listAccounts,
@@ -119,7 +120,7 @@ export class App {
   /**
    * Connects this page to the platform: takes the launch capability out of the address or asks the shell for one,
    * exchanges it, shakes hands with the shell, and from then on reports the page's address to it, so that the person comes
-   * back to the same place. Calling it again gives the same connection; after a failure it tries anew.
+   * back to the same place, and passes Ctrl-K (⌘K), which opens the search, on to it unless the page prevented its default. Calling it again gives the same connection; after a failure it tries anew.
    *
    * @throws {PlatformError} `not_launched` outside the platform, `bridge_closed` when the shell does not answer
    */
@@ -142,6 +143,7 @@ export class App {
       const app = new App(launch, bridge);
       sendLinksToShell(window, (url) => app.openLink(url));
       sendDownloadsToShell(window, (file, name) => app.saveFile(file, name));
+      sendSearchKeyToShell(window, () => bridge.call('search.open'));
       reportPlace(window, bridge);
       return app;
     }

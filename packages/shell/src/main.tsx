@@ -6,6 +6,7 @@ import './design/theme.ts';
 import { followPresses } from './desk/notifications/addressed-notification.ts';
 import { dropPush } from './desk/notifications/push-here.ts';
 import { forgetRecent } from './desk/search/recent.ts';
+import { forgetOffered } from './desk/search/store-hits.ts';
 import { followOneTimeLinks } from './session/enrolment.ts';
 import { checkSession, endWithSession, forgetWithSession } from './session/session.ts';
 
@@ -14,6 +15,7 @@ if (root === null) throw new Error('index.html has no element with the id "root"
 
 forgetWithSession(forgetAll);
 forgetWithSession(() => forgetRecent(localStorage));
+forgetWithSession(forgetOffered);
 endWithSession(dropPush);
 followOneTimeLinks();
 followPresses();

@@ -30,6 +30,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     home: false,
     comingSoon: false,
     system: false,
+    builtIn: false,
     installedAt: '2026-11-21T10:00:00.000Z',
     ...more,
   };
@@ -214,7 +215,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`stop ${appId} for ${asker}`);
       return { ...asOwnerSees, state: 'stopped' };
     },
-    homeTiles: async () => ({ pinned: ['notes'], order: ['store'] }),
+    homeTiles: async () => ({ pinned: ['notes'], order: ['store'], begun: true }),
     arrangeHome: async (tiles) => {
       did(`arrange ${JSON.stringify(tiles)}`);
       return tiles;
@@ -244,6 +245,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     goHome: () => did('home'),
     becomeHome: async (appId) => did(`become home ${appId}`),
     restoreHome: async () => did('restore home'),
+    openSearch: async (asker) => did(`search ${asker}`),
     setTitle: (appId, title) => did(`title ${appId} ${title}`),
     showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),
     ask: (asker, question) => {

@@ -23,13 +23,19 @@ export const homeTiles = z.strictObject({
 });
 export type HomeTiles = z.infer<typeof homeTiles>;
 
+export const homeScreen = homeTiles.extend({
+  /** Whether the account ever installed an app that is no part of the platform; once true, it stays so. */
+  begun: z.boolean(),
+});
+export type HomeScreen = z.infer<typeof homeScreen>;
+
 const routes = {
   'home.read': {
     method: 'GET',
     path: '/v1/account/home',
-    summary: 'How the tiles of the home screen are arranged',
+    summary: 'How the tiles of the home screen are arranged, and whether the account ever installed an app',
     callers: ['session'],
-    answers: { 200: homeTiles },
+    answers: { 200: homeScreen },
     rate: 'session',
   },
   'home.arrange': {
@@ -56,8 +62,8 @@ declare module '../bridge-calls.ts' {
     'launcher.register': { params: undefined; result: null };
     /** Grant `apps.launcher.register` on `self`; only for the app in front. Launcher becomes the home screen again, whichever app is. */
     'launcher.restore': { params: undefined; result: null };
-    /** Only for the home screen, with `apps.launcher.register`: how the person arranged the tiles. */
-    'launcher.tiles': { params: undefined; result: HomeTiles };
+    /** Only for the home screen, with `apps.launcher.register`: how the person arranged the tiles, and whether they ever had apps of their own. */
+    'launcher.tiles': { params: undefined; result: HomeScreen };
     /**
      * Only for the home screen in front, with `apps.launcher.register`: arranges the tiles, for all devices of the account. Apps that are not
      * installed keep their place. The answer is what is kept.

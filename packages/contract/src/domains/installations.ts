@@ -55,6 +55,8 @@ export const installedApp = z.strictObject({
   comingSoon: z.boolean(),
   /** Comes with the platform and follows its version; can be removed and installed again like any other. */
   system: z.boolean(),
+  /** A part of the platform itself, such as Store; not an app that only comes with it, such as an example. */
+  builtIn: z.boolean(),
   installedAt: timestamp,
 });
 export type InstalledApp = z.infer<typeof installedApp>;

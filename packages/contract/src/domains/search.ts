@@ -231,5 +231,10 @@ declare module '../bridge-calls.ts' {
   interface BridgeCalls {
     /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
     'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
+    /**
+     * For every app in front, after a press of a key in it: the search of the shell opens, empty, and the first half second chooses
+     * nothing in it. The SDK calls it at Ctrl-K, or ⌘K, which the page did not use itself.
+     */
+    'search.open': { params: undefined; result: null };
   }
 }

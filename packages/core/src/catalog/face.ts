@@ -3,7 +3,7 @@ export { countPackages } from './count-queries.ts';
 export { isOfferedTo, isVisibleTo } from './master-apps.ts';
 export { frontendFolder, packageFile } from './package-file.ts';
 export { servedNames } from './packages/served-files.ts';
-export { DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
+export { builtInAppIds, DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
 export {
   type AppVersion,
   findAppVersion,

@@ -19,7 +19,10 @@ export const DEFAULT_LAUNCHER = 'launcher' satisfies (typeof defaultAppIds)[numb
 /** They are for the master account alone. */
 export const masterAppIds: readonly string[] = ['fleet'];
 
-const reserved: ReadonlySet<string> = new Set([...defaultAppIds, ...masterAppIds]);
+/** The parts of the platform that are apps. */
+export const builtInAppIds: readonly string[] = [...defaultAppIds, ...masterAppIds];
+
+const reserved: ReadonlySet<string> = new Set(builtInAppIds);
 
 /** Whether the id belongs to an app of the platform itself, so that nobody else publishes under it. */
 export function isPlatformAppId(appId: string): boolean {

@@ -1,10 +1,11 @@
 // The tiles of the home screen: kept for the account, whatever is installed and removed, and sent to every page of it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type HomeTiles, limits } from '@platform/contract';
+import { type HomeScreen, type HomeTiles, limits } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { openEvents } from '../../../../tests/support/event-reader.ts';
+import { publishTestApp } from '../../../../tests/support/publish.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { withAbsent } from './arrange-tiles.ts';
 
@@ -22,7 +23,11 @@ async function newAccount(): Promise<TestAccount> {
   return registerAccount(world, `arranger-${accounts}`);
 }
 
-const read = (account: TestAccount) => account.browser.take<HomeTiles>(ROUTE);
+const home = (account: TestAccount) => account.browser.take<HomeScreen>(ROUTE);
+async function read(account: TestAccount): Promise<HomeTiles> {
+  const { pinned, order } = await home(account);
+  return { pinned, order };
+}
 const arrange = (account: TestAccount, body: HomeTiles) =>
   account.browser.take<HomeTiles>(ROUTE, { method: 'PUT', body });
 
@@ -44,6 +49,21 @@ test('an app that is removed keeps its place, and an app is pinned or not', asyn
     pinned: ['contacts'],
     order: ['settings', 'store', 'agent', 'wallet'],
   });
+});
+
+test('an account has begun once it installed an app that is no part of the platform, also after it removed it', async () => {
+  const [account, author] = [await newAccount(), await newAccount()];
+  const begun = async () => (await home(account)).begun;
+  // Parts of the platform that come and go are no beginning.
+  for (const appId of ['store', 'wallet']) await account.fetch(`/v1/apps/${appId}`, { method: 'DELETE' });
+  await account.browser.take('/v1/apps', { body: { appId: 'store' } });
+  assert.equal(await begun(), false);
+  await publishTestApp(author, 'first-app', {});
+  await account.browser.take('/v1/apps', { body: { appId: 'first-app' } });
+  assert.equal(await begun(), true);
+  await account.fetch('/v1/apps/first-app', { method: 'DELETE' });
+  assert.equal(await begun(), true);
+  assert.equal((await home(author)).begun, false, 'publishing is not installing');
 });
 
 test('every open page of the account is notified', async () => {

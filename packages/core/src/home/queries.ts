@@ -1,6 +1,7 @@
 // All SQL of the home screen's tiles.
 import type { HomeTiles } from '@platform/contract';
 import type { Kysely, Transaction } from 'kysely';
+import { builtInAppIds } from '../catalog/face.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 
 type Executor = Kysely<DatabaseSchema>;
@@ -42,4 +43,17 @@ export async function updateTiles(
 export async function selectInstalledIds(db: Executor, accountKey: string): Promise<string[]> {
   const rows = await db.selectFrom('installed_apps').select('app_id').where('account_key', '=', accountKey).execute();
   return rows.map(({ app_id }) => app_id);
+}
+
+/** Whether the account ever installed an app that is no part of the platform. What was removed and withdrawn counts too. */
+export async function hasBegun(db: Executor, accountKey: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('kept_installations as i')
+    .leftJoin('published_apps as p', 'p.app_id', 'i.app_id')
+    .select('i.app_id')
+    .where('i.account_key', '=', accountKey)
+    .where((is) => is.not(is.and([is('p.system', 'is', true), is('i.app_id', 'in', builtInAppIds)])))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }

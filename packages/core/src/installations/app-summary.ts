@@ -1,7 +1,7 @@
 // The wire shape of an installed app, made from its database row.
 import type { InstalledApp } from '@platform/contract';
 import * as semver from 'semver';
-import { iconPath } from '../catalog/face.ts';
+import { iconPath, isPlatformAppId } from '../catalog/face.ts';
 import type { InstalledRow, SummaryRow } from './prepared-queries.ts';
 
 /** Path on the shell's origin, of this very version: another one may look like another app. */
@@ -28,6 +28,7 @@ export function installedApp(row: InstalledRow): InstalledApp {
     home: row.home,
     comingSoon: row.coming_soon,
     system: row.system,
+    builtIn: row.system && isPlatformAppId(row.app_id),
     installedAt: row.installed_at.toISOString(),
   };
 }

@@ -97,6 +97,7 @@ describe('installing', () => {
         home: false,
         comingSoon: false,
         system: false,
+        builtIn: false,
         installedAt: '',
       },
     );

@@ -49,6 +49,11 @@ export function storeAddress(appId: string): string {
   return `#/store/${appId}`;
 }
 
+/** The same page as a place in the Store. */
+export function storeTarget(appId: string): string {
+  return `?app=${appId}`;
+}
+
 /** The app in an address; `null` for every other address. */
 export function readStoreAddress(hash: string): string | null {
   return STORE_ADDRESS.exec(hash)?.[1] ?? null;

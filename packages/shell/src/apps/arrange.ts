@@ -1,14 +1,19 @@
-// The order of the tiles on the home screen, for the shell and for Launcher: what the person pinned, what they moved, and
-// the rest by name.
+// The order of the tiles on the home screen, for the shell and for Launcher: what the person pinned, their apps, the parts of
+// the platform, and what does nothing yet; in each what they moved, and then the others by name.
 import type { HomeTiles, InstalledApp } from '@platform/contract';
 
 export type { HomeTiles };
 
-type Tile = Pick<InstalledApp, 'appId' | 'name' | 'system' | 'comingSoon'>;
+type Tile = Pick<InstalledApp, 'appId' | 'name' | 'builtIn' | 'comingSoon'>;
 
 export interface Arranged<App> {
   readonly pinned: readonly App[];
+  /** Apps that the person chose to install. */
   readonly rest: readonly App[];
+  /** Parts of the platform. */
+  readonly parts: readonly App[];
+  /** Those whose function comes in a later version. */
+  readonly later: readonly App[];
 }
 
 export type Section = keyof Arranged<unknown>;
@@ -22,30 +27,36 @@ export function byName(one: { readonly name: string }, other: { readonly name: s
   return names.compare(one.name, other.name);
 }
 
-/** An app that nobody moved comes last; among these a person's own before the platform's, what comes later at the end. */
-export function arrange<App extends Tile>(apps: readonly App[], { pinned, order }: HomeTiles): Arranged<App> {
-  const moved = (ids: readonly string[]) => ids.flatMap((id) => apps.find(({ appId }) => appId === id) ?? []);
-  const others = apps.filter(({ appId }) => !pinned.includes(appId) && !order.includes(appId));
-  const unmoved = others.toSorted(
-    (one, other) =>
-      Number(one.comingSoon) - Number(other.comingSoon) ||
-      Number(one.system) - Number(other.system) ||
-      byName(one, other),
-  );
-  return { pinned: moved(pinned), rest: [...moved(order), ...unmoved] };
+/** Where an app is that is not pinned. */
+export function sectionOf({ builtIn, comingSoon }: Pick<Tile, 'builtIn' | 'comingSoon'>): Section {
+  if (comingSoon) return 'later';
+  return builtIn ? 'parts' : 'rest';
 }
 
-/** With the app at `index` of the section, counted without it. */
+/** In its section, an app that nobody moved comes last. */
+export function arrange<App extends Tile>(apps: readonly App[], { pinned, order }: HomeTiles): Arranged<App> {
+  const moved = (ids: readonly string[]) => ids.flatMap((id) => apps.find(({ appId }) => appId === id) ?? []);
+  const unmoved = apps.filter(({ appId }) => !pinned.includes(appId) && !order.includes(appId)).toSorted(byName);
+  const others = [...moved(order.filter((appId) => !pinned.includes(appId))), ...unmoved];
+  const of = (section: Section) => others.filter((app) => sectionOf(app) === section);
+  return { pinned: moved(pinned), rest: of('rest'), parts: of('parts'), later: of('later') };
+}
+
+/** Every tile once, in the order in which they are shown. */
+export function allTiles<App>({ pinned, rest, parts, later }: Arranged<App>): readonly App[] {
+  return [...pinned, ...rest, ...parts, ...later];
+}
+
+/** With the app at `index` of the section, counted without it: one of its own section, or `pinned`. */
 export function moveTile(
-  { pinned, rest }: Arranged<Pick<InstalledApp, 'appId'>>,
+  arranged: Arranged<Pick<InstalledApp, 'appId'>>,
   appId: string,
   to: { readonly section: Section; readonly index: number },
 ): HomeTiles {
-  const lists = { pinned: idsWithout(pinned, appId), rest: idsWithout(rest, appId) };
-  lists[to.section].splice(Math.max(0, to.index), 0, appId);
-  return { pinned: lists.pinned, order: lists.rest };
-}
-
-function idsWithout(apps: readonly Pick<InstalledApp, 'appId'>[], without: string): string[] {
-  return apps.map(({ appId }) => appId).filter((appId) => appId !== without);
+  const idsOf = (section: Section) => {
+    const ids = arranged[section].map((app) => app.appId).filter((id) => id !== appId);
+    if (section === to.section) ids.splice(Math.max(0, to.index), 0, appId);
+    return ids;
+  };
+  return { pinned: idsOf('pinned'), order: [...idsOf('rest'), ...idsOf('parts'), ...idsOf('later')] };
 }

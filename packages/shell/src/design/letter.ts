@@ -8,5 +8,6 @@ export function letterOf(name: string): string {
 export function hueOf(appId: string): number {
   let hash = 0;
   for (const character of appId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 360;
-  return hash;
+  // Ids that differ in one letter lie far apart.
+  return (hash * 137) % 360;
 }

@@ -20,6 +20,7 @@ import {
   startFrames,
 } from '../apps/frames/open-apps.ts';
 import { findApp, nameOf, readInstalledApps } from '../apps/installed-apps.ts';
+import { showBar } from './bar/immersion.ts';
 import { followPresses, saveForApp } from './downloads/save-for-app.ts';
 import { changeHome } from './home/home-choice.ts';
 import { arrangeHomeTiles, readHomeTiles } from './home/home-tiles.ts';
@@ -33,6 +34,7 @@ import { askToOpenLink } from './prompts/link-review.tsx';
 import { askToPause } from './prompts/pause-review.tsx';
 import { askToUninstall } from './prompts/uninstall-review.tsx';
 import { askToWithdraw } from './prompts/withdraw-review.tsx';
+import { openSearchFor } from './search/open-search.ts';
 import { showToast } from './toasts/toasts.ts';
 
 const askLimit = createAskLimit(() => performance.now());
@@ -41,7 +43,11 @@ const callTurns = createCallTurns();
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 
 function askerOf(appId: string): Asker {
-  return { name: nameOf(appId), origin: findOpen(appId)?.origin ?? '' };
+  return {
+    name: nameOf(appId),
+    origin: findOpen(appId)?.origin ?? '',
+    builtIn: findApp(appId)?.builtIn === true,
+  };
 }
 
 const shellSide: ShellSide = {
@@ -78,6 +84,7 @@ const shellSide: ShellSide = {
   goHome: () => go({ kind: 'home' }),
   becomeHome: changeHome,
   restoreHome: () => changeHome(DEFAULT_HOME),
+  openSearch: (asker) => openSearchFor(asker, showBar),
   setTitle: setAppTitle,
   showSurface: (surface, appId) => {
     if (surface !== 'permissions' && surface !== 'logs') go(settingsAt(surface));

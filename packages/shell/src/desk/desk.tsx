@@ -11,6 +11,7 @@ import { guardFields } from '../apps/frames/field-guard.ts';
 import { keepFor } from '../apps/frames/kept.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/installed-apps.ts';
 import { pausedAt, readPause } from '../apps/pause.ts';
+import { claimDrafts, guardDrafts } from '../session/drafts.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
@@ -39,6 +40,8 @@ async function readApps(read: () => Promise<unknown>): Promise<void> {
 
 function begin(account: string): () => void {
   keepFor(account);
+  claimDrafts(account);
+  const endDrafts = guardDrafts();
   followAddress();
   const endRecent = followRecentApps(account);
   startBridge();
@@ -74,6 +77,7 @@ function begin(account: string): () => void {
   });
   return () => {
     endGuard();
+    endDrafts();
     endAddress();
     endStoreAddress();
     endRecent();

@@ -1,7 +1,7 @@
 // The address of an app's page in the Store (`#/store/notes`), which a publisher hands on. The Store opens there, and asks
 // core for the app; an app that is not offered to this account opens nothing.
 
-import { readStoreAddress } from '../address/view.ts';
+import { readStoreAddress, storeTarget } from '../address/view.ts';
 import { openApp } from '../apps/frames/open-apps.ts';
 import { pausedAt } from '../apps/pause.ts';
 
@@ -17,7 +17,7 @@ export function followStoreAddress(ready: Promise<unknown>): () => void {
     // Once: neither reloading nor going back opens it again.
     history.replaceState(null, '', '#/');
     void ready.then(() => {
-      if (typeof pausedAt.value !== 'string') openApp('store', `?app=${appId}`);
+      if (typeof pausedAt.value !== 'string') openApp('store', storeTarget(appId));
     });
   };
   window.addEventListener('hashchange', open);

@@ -7,6 +7,7 @@ import { call, onAccountClosing, onSessionEnd } from '../api/client.ts';
 import { currentPin, dropPin, followPin, keepPin } from '../api/pin.ts';
 import { END_NOTICES, sessionEndOf } from '../api/session-end.ts';
 import { confirmWithPasskey } from './confirm.ts';
+import { dropDrafts, dropSecretDrafts } from './drafts.ts';
 import { askForPasskey, createPasskey } from './passkey.ts';
 import { dropPrf } from './prf.ts';
 
@@ -59,11 +60,18 @@ let leaving = false;
 
 function leave(notice: string): void {
   leaving = true;
+  const lost = dropSecretDrafts() ? ' A secret that you had typed was not saved.' : '';
   dropPrf();
   dropPin();
   forgetAccount();
-  sessionStorage.setItem(NOTICE, notice);
+  sessionStorage.setItem(NOTICE, `${notice}${lost}`);
   location.replace('/');
+}
+
+/** Another window decided it: this page is not asked. */
+function reload(): void {
+  dropSecretDrafts();
+  location.reload();
 }
 
 onSessionEnd((end) => {
@@ -72,13 +80,13 @@ onSessionEnd((end) => {
 
 onAccountClosing(() => {
   // Another window asked for the deletion. Loading anew learns its date.
-  if (session.value.kind === 'signed-in' && session.value.account.deletesAt === undefined) location.reload();
+  if (session.value.kind === 'signed-in' && session.value.account.deletesAt === undefined) reload();
 });
 
 /** Windows of one browser have one session: what another one does holds here too. */
 followPin((signedInTo) => {
   if (leaving) return;
-  if (signedInTo !== null) location.reload();
+  if (signedInTo !== null) reload();
   else if (session.value.kind === 'signed-in') leave('You signed out in another window.');
 });
 
@@ -176,5 +184,6 @@ export async function signOut(): Promise<void> {
     return;
   }
   await Promise.all([...endings].map((end) => end()));
+  dropDrafts();
   leave('You are signed out.');
 }

@@ -9,6 +9,7 @@ import { call } from '../api/client.ts';
 import { Button, Note } from '../design/controls.tsx';
 import { Icon, type IconName, Mark } from '../design/icons.tsx';
 import { accountNameProblem } from './account-name.ts';
+import { useDraft } from './drafts.ts';
 import { enrolmentToken, invitationToken } from './enrolment.ts';
 import { type Failure, failureOf as failureOfAny } from './failure.ts';
 import { LostPasskey } from './lost-passkey.tsx';
@@ -104,23 +105,42 @@ function useRegistration(): Registration | null {
   return answer.value;
 }
 
+type Form = 'create' | 'sign-in' | 'lost';
+
+/** The form that is shown, as a page of its own: Back leads to the one before. */
+function useForms(first: Form): { readonly form: Form; readonly show: (form: Form) => void } {
+  const form = useSignal<Form>(first);
+  useEffect(() => {
+    const back = ({ state }: PopStateEvent) => (form.value = (state as { form?: Form } | null)?.form ?? first);
+    window.addEventListener('popstate', back);
+    return () => window.removeEventListener('popstate', back);
+  }, []);
+  return {
+    form: form.value,
+    show(next) {
+      form.value = next;
+      history.pushState({ form: next }, '');
+    },
+  };
+}
+
 function EntryForms() {
   const told = useRegistration();
   const invitation = invitationToken.value;
   const first = invitation !== null || !hasSignedInBefore() ? 'create' : 'sign-in';
-  const form = useSignal<'create' | 'sign-in' | 'lost'>(first);
+  const { form, show } = useForms(first);
   const toSignIn = () => {
     invitationToken.value = null;
-    form.value = 'sign-in';
+    show('sign-in');
   };
   if (told === null) return null;
   const { registration, operator } = told;
-  if (form.value === 'lost') return <LostPasskey operator={operator} onBack={toSignIn} />;
+  if (form === 'lost') return <LostPasskey operator={operator} onBack={toSignIn} />;
   const mayCreate = invitation !== null || registration === 'open';
-  if (form.value === 'create' && mayCreate) return <CreateForm invitation={invitation} onSwitch={toSignIn} />;
-  if (form.value === 'create' && registration === 'invite') return <InvitationOnly onSwitch={toSignIn} />;
-  const toCreate = registration === 'closed' ? null : () => (form.value = 'create');
-  return <SignInForm onSwitch={toCreate} onLost={() => (form.value = 'lost')} />;
+  if (form === 'create' && mayCreate) return <CreateForm invitation={invitation} onSwitch={toSignIn} />;
+  if (form === 'create' && registration === 'invite') return <InvitationOnly onSwitch={toSignIn} />;
+  const toCreate = registration === 'closed' ? null : () => show('create');
+  return <SignInForm onSwitch={toCreate} onLost={() => show('lost')} />;
 }
 
 function InvitationOnly({ onSwitch }: { readonly onSwitch: () => void }) {
@@ -206,6 +226,11 @@ function nameRefusal(error: unknown, name: string): string | null {
   return wrong === undefined ? null : `“${name}” ${wrong.message}. Choose another name.`;
 }
 
+/** Names have small letters; the form says what becomes of others before it is sent. */
+function nameOf(typed: string): string {
+  return typed.trim().toLowerCase();
+}
+
 interface CreateProps {
   readonly invitation: string | null;
   readonly onSwitch: () => void;
@@ -215,13 +240,15 @@ function CreateForm({ invitation, onSwitch }: CreateProps) {
   const { busy, failure, run } = useCeremony();
   const problem = useSignal<string | null>(null);
   const field = useRef<HTMLInputElement>(null);
+  const typed = useDraft('account-name', '');
+  const name = nameOf(typed.value);
 
   async function submit(): Promise<void> {
-    const name = (field.current?.value ?? '').trim().toLowerCase();
     problem.value = accountNameProblem(name);
     if (problem.value === null) {
       const failed = await run(async () => {
         await register(name, invitation);
+        typed.drop();
         invitationToken.value = null;
       });
       problem.value = nameRefusal(failed, name);
@@ -253,10 +280,17 @@ function CreateForm({ invitation, onSwitch }: CreateProps) {
         maxLength={64}
         aria-describedby="account-name-help"
         aria-invalid={problem.value !== null}
-        onInput={() => (problem.value = null)}
+        value={typed.value}
+        onInput={(event) => {
+          problem.value = null;
+          typed.put(event.currentTarget.value);
+        }}
       />
       <p id="account-name-help" class={problem.value === null ? 'field-help' : 'field-help wrong'} aria-live="polite">
-        {problem.value ?? '3 to 32 letters, digits and single hyphens. You can’t change it later.'}
+        {problem.value ??
+          (name === typed.value.trim()
+            ? '3 to 32 letters, digits and single hyphens. You can’t change it later.'
+            : `Your name will be “${name}”, in small letters. You can’t change it later.`)}
       </p>
       <Outcome failure={failure.value} />
       <button type="submit" class="button primary" aria-disabled={busy.value} aria-busy={busy.value}>

@@ -208,17 +208,25 @@ function weakLimits(cgroups: Cgroups): string[] {
   ];
 }
 
-/** Limits of this machine that matter to one workload, in plain words, for its status. */
-export function unenforcedLimits(report: SandboxReport): string[] {
+/** In the words of a sentence about one workload. */
+const LIMITED = {
+  memory: 'its memory',
+  cpus: 'its processor time',
+  pids: 'the number of its processes',
+  sockets: 'what the kernel keeps for its connections',
+} as const;
+
+/** What this machine does not limit of one workload, in plain words, for its status, and how the operator gets it limited. */
+export function unenforcedLimits({ limits }: Pick<SandboxReport, 'limits'>): string[] {
+  const missing = (['memory', 'cpus', 'pids', 'sockets'] as const).filter((name) => !limits[name]);
+  if (missing.length === 0) return [];
+  const words = new Intl.ListFormat('en', { type: 'conjunction' }).format(missing.map((name) => LIMITED[name]));
+  const why = missing.every((name) => name === 'sockets')
+    ? 'no control group counts it'
+    : 'the platform was started by a user who may not set such limits';
   return [
-    ...(report.limits.memory ? [] : ['Its memory is not limited on this machine: no control group is writable.']),
-    ...(report.limits.cpus ? [] : ['Its processor time is not limited on this machine: no control group is writable.']),
-    ...(report.limits.pids
-      ? []
-      : ['The number of its processes is not limited on this machine: no control group is writable.']),
-    ...(report.limits.sockets
-      ? []
-      : ['What the kernel keeps for its connections is not limited on this machine: no control group counts it.']),
+    `Not limited on this machine: ${words}, because ${why}. ` +
+      'The operator has them limited by starting the platform as root, or as a systemd service with Delegate=yes.',
   ];
 }
 

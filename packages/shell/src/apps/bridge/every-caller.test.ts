@@ -25,6 +25,7 @@ const openToAll: readonly string[] = [
   'links.open {"url":"https://example.org/page"}',
   'downloads.save {"file":{},"name":"list.csv"}',
   'contacts.pick {}',
+  'search.open {}',
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {

@@ -5,6 +5,7 @@ import type {
   CatalogDetail,
   CatalogEntry,
   Grant,
+  HomeScreen,
   HomeTiles,
   InstalledApp,
   Notification,
@@ -67,7 +68,7 @@ export interface ShellSide {
   statusOf(appId: string): Promise<WorkloadStatus>;
   startBackend(appId: string): Promise<WorkloadStatus>;
   stopBackend(asker: string, appId: string): Promise<WorkloadStatus>;
-  homeTiles(): Promise<HomeTiles>;
+  homeTiles(): Promise<HomeScreen>;
   arrangeHome(tiles: HomeTiles): Promise<HomeTiles>;
 
   notifications(query: {
@@ -87,6 +88,8 @@ export interface ShellSide {
   becomeHome(appId: string): Promise<void>;
   /** Launcher is the home screen again. */
   restoreHome(): Promise<void>;
+  /** Opens the search of the shell. @throws BridgeRefusal `not_authorized` without a press in the app, `rate_limited` */
+  openSearch(asker: string): Promise<void>;
   setTitle(appId: string, title: string): void;
   showSurface(surface: ShellSurface, appId: string | null): void;
   /**

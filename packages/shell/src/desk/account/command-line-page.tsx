@@ -9,6 +9,7 @@ import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago, onDay } from '../../design/words.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { askToAllowCommandLine } from './command-line-review.tsx';
 
 export function CommandLinePage() {
@@ -45,7 +46,7 @@ const CHECK_MS = 1_000;
 function EnterCode({ again }: { readonly again: () => Promise<void> }) {
   const { busy, failure, run } = useAction();
   const allowed = useSignal<string | null>(null);
-  const code = useSignal('');
+  const code = useDraft('command-line', '', { secret: true });
   const gone = useRef(false);
   useEffect(
     () => () => {
@@ -63,7 +64,7 @@ function EnterCode({ again }: { readonly again: () => Promise<void> }) {
       if (await askToAllowCommandLine(typed, found)) allowed.value = machine;
       // Closing the question is a no: a code is looked at once.
       else await call('author.requests.decide', { body: { code: typed, allow: false } });
-      code.value = '';
+      code.drop();
     });
     // The command line asks every few seconds; its row comes with its answer.
     for (let check = 0; allowed.value !== null && !gone.current && check < CHECKS; check += 1) {
@@ -95,7 +96,7 @@ function EnterCode({ again }: { readonly again: () => Promise<void> }) {
           aria-describedby="cli-code-help"
           value={code.value}
           disabled={busy}
-          onInput={(event) => (code.value = event.currentTarget.value)}
+          onInput={(event) => code.put(event.currentTarget.value)}
         />
         <p id="cli-code-help" class="field-help">
           Only enter a code that you see in your own terminal. Anyone who sends you a code wants to use your account.

@@ -10,6 +10,7 @@ import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago, inFull } from '../../design/words.ts';
 import { confirmedIfNeeded, confirmWithPasskey } from '../../session/confirm.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
 import { createPasskey, passkeyObstacle } from '../../session/passkey.ts';
 import { registeredInThisPage } from '../../session/session.ts';
@@ -141,7 +142,8 @@ interface KeyRowProps {
 }
 
 export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
-  const mode = useSignal<'shown' | 'renaming' | 'removing'>('shown');
+  const label = useDraft(`passkey ${passkey.id}`, passkey.label);
+  const mode = useSignal<'shown' | 'renaming' | 'removing'>(label.isChanged ? 'renaming' : 'shown');
   const problem = useSignal<Failure | null>(null);
   const busy = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
@@ -160,8 +162,9 @@ export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
 
   const rename = () =>
     attempt(async () => {
-      const label = (field.current?.value ?? '').trim();
-      const answer = await call('auth.passkeys.label', { params: { id: passkey.id }, body: { label } });
+      const body = { label: label.value.trim() };
+      const answer = await call('auth.passkeys.label', { params: { id: passkey.id }, body });
+      label.drop();
       mode.value = 'shown';
       onChanged(answer.passkey);
     });
@@ -194,15 +197,22 @@ export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
               type="text"
               aria-label="Name of the passkey"
               maxLength={60}
-              defaultValue={passkey.label}
+              value={label.value}
+              onInput={(event) => label.put(event.currentTarget.value)}
               onKeyDown={(event) => {
-                if (event.key === 'Escape') mode.value = 'shown';
+                if (event.key === 'Escape' && !label.isChanged) mode.value = 'shown';
               }}
             />
             <button type="submit" class="button primary">
               <span>Save</span>
             </button>
-            <Button kind="quiet" onClick={() => (mode.value = 'shown')}>
+            <Button
+              kind="quiet"
+              onClick={() => {
+                label.drop();
+                mode.value = 'shown';
+              }}
+            >
               Cancel
             </Button>
           </form>

@@ -1,13 +1,14 @@
 // One AI provider: its models, the account's own key, which is written and never read, and whose key is used.
 import type { AccountProvider } from '@platform/contract';
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
+import { useCallback, useId } from 'preact/hooks';
 import { call } from '../../api/client.ts';
 import { useAction } from '../../api/reading.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { useKeptFocus } from '../../design/keep-focus.ts';
 import { count } from '../../design/words.ts';
+import { dropDraft, hasDraft, useDraft } from '../../session/drafts.ts';
 import { sourceInWords } from './ai-words.ts';
 
 interface ProviderRowProps {
@@ -16,7 +17,8 @@ interface ProviderRowProps {
 }
 
 export function ProviderRow({ provider, again }: ProviderRowProps) {
-  const mode = useSignal<'shown' | 'typing' | 'removing'>('shown');
+  const draftKey = `ai-key ${provider.provider}`;
+  const mode = useSignal<'shown' | 'typing' | 'removing'>(hasDraft(draftKey) ? 'typing' : 'shown');
   const row = useKeptFocus<HTMLLIElement>(mode.value);
   const { busy, failure, run } = useAction();
   const { name, keySet, platformKey, source, models } = provider;
@@ -27,7 +29,9 @@ export function ProviderRow({ provider, again }: ProviderRowProps) {
       await work();
       await again();
     });
-    if (done) mode.value = 'shown';
+    if (!done) return;
+    dropDraft(draftKey);
+    mode.value = 'shown';
   }
 
   return (
@@ -75,6 +79,7 @@ export function ProviderRow({ provider, again }: ProviderRowProps) {
       {mode.value === 'typing' && (
         <KeyForm
           name={name}
+          draftKey={draftKey}
           busy={busy}
           onSave={(key) => void change(() => call('account.intelligence.setKey', { params, body: { key } }))}
           onCancel={() => (mode.value = 'shown')}
@@ -118,15 +123,17 @@ export function ProviderRow({ provider, again }: ProviderRowProps) {
 
 interface KeyFormProps {
   readonly name: string;
+  readonly draftKey: string;
   readonly busy: boolean;
   readonly onSave: (key: string) => void;
   readonly onCancel: () => void;
 }
 
-function KeyForm({ name, busy, onSave, onCancel }: KeyFormProps) {
+function KeyForm({ name, draftKey, busy, onSave, onCancel }: KeyFormProps) {
   const field = useId();
-  const key = useSignal('');
+  const key = useDraft(draftKey, '', { secret: true });
   const problem = useSignal<string | null>(null);
+  const focusOnce = useCallback((element: HTMLInputElement | null) => element?.focus(), []);
 
   function save(): void {
     const typed = key.value.trim();
@@ -147,9 +154,7 @@ function KeyForm({ name, busy, onSave, onCancel }: KeyFormProps) {
       <div>
         <label for={field}>API key for {name}</label>
         <input
-          ref={(element) => {
-            if (element !== null && key.value === '') element.focus();
-          }}
+          ref={focusOnce}
           id={field}
           type="password"
           autocomplete="off"
@@ -158,9 +163,9 @@ function KeyForm({ name, busy, onSave, onCancel }: KeyFormProps) {
           value={key.value}
           aria-invalid={problem.value !== null}
           aria-describedby={`${field}-help`}
-          onInput={(event) => (key.value = event.currentTarget.value)}
+          onInput={(event) => key.put(event.currentTarget.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Escape') onCancel();
+            if (event.key === 'Escape' && !key.isChanged) onCancel();
           }}
         />
         <p id={`${field}-help`} class={`field-help${problem.value === null ? '' : ' wrong'}`} role="status">
@@ -171,7 +176,14 @@ function KeyForm({ name, busy, onSave, onCancel }: KeyFormProps) {
         <Button kind="primary" busy={busy} onClick={save}>
           {busy ? 'Saving …' : 'Save the key'}
         </Button>
-        <Button kind="quiet" disabled={busy} onClick={onCancel}>
+        <Button
+          kind="quiet"
+          disabled={busy}
+          onClick={() => {
+            key.drop();
+            onCancel();
+          }}
+        >
           Cancel
         </Button>
       </div>

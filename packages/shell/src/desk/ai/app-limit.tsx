@@ -6,7 +6,10 @@ import { call } from '../../api/client.ts';
 import { useAction } from '../../api/reading.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { useKeptFocus } from '../../design/keep-focus.ts';
+import { hasDraft, useDraft } from '../../session/drafts.ts';
 import { calls, limitsInWords, tokens, wholeNumber } from './ai-words.ts';
+
+const draftKeyOf = (appId: string) => `ai-limit ${appId}`;
 
 interface AppLimitProps {
   readonly appId: string;
@@ -17,7 +20,7 @@ interface AppLimitProps {
 
 export function AppLimit({ appId, name, intelligence, onChanged }: AppLimitProps) {
   const { limits, usage } = intelligence;
-  const isEditing = useSignal(false);
+  const isEditing = useSignal(hasDraft(draftKeyOf(appId)));
   const whole = useKeptFocus<HTMLDivElement>(isEditing.value);
   return (
     <div class="app-limit" ref={whole}>
@@ -98,7 +101,7 @@ interface LimitFormProps extends AppLimitProps {
 function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormProps) {
   const { operatorLimits } = intelligence;
   const id = useId();
-  const typed = useSignal<Typed>(typedOf(intelligence));
+  const typed = useDraft<Typed>(draftKeyOf(appId), typedOf(intelligence));
   const problems = useSignal<Partial<Record<Field, string>>>({});
   const { busy, failure, run } = useAction();
 
@@ -120,7 +123,9 @@ function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormPro
     const saved = await run(async () => {
       onChanged(await call('apps.intelligence.limit', { params: { appId }, body }));
     });
-    if (saved) onEnd();
+    if (!saved) return;
+    typed.drop();
+    onEnd();
   }
 
   return (
@@ -128,7 +133,7 @@ function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormPro
       class="limit-form"
       onSubmit={(event) => event.preventDefault()}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onEnd();
+        if (event.key === 'Escape' && !typed.isChanged) onEnd();
       }}
     >
       {FIELDS.map((field) => (
@@ -149,7 +154,7 @@ function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormPro
             onKeyDown={(event) => {
               if (event.key === 'Enter') void save(typed.value);
             }}
-            onInput={(event) => (typed.value = { ...typed.value, [field]: event.currentTarget.value })}
+            onInput={(event) => typed.put({ ...typed.value, [field]: event.currentTarget.value })}
           />
           <p
             id={`${id}-${field}-help`}
@@ -169,7 +174,13 @@ function LimitForm({ appId, name, intelligence, onChanged, onEnd }: LimitFormPro
         <Button disabled={busy} onClick={() => void save({ monthlyTokens: '', requestsPerMinute: '' })}>
           Use the operator’s limits
         </Button>
-        <Button kind="quiet" onClick={onEnd}>
+        <Button
+          kind="quiet"
+          onClick={() => {
+            typed.drop();
+            onEnd();
+          }}
+        >
           Cancel
         </Button>
       </div>

@@ -1,5 +1,6 @@
 // Every installed app, and the way back for one of the platform's own that was removed.
 import type { InstalledApp } from '@platform/contract';
+import { useId } from 'preact/hooks';
 import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
@@ -28,26 +29,10 @@ export function AppsPage() {
           Install Store again below, and find apps there.
         </Empty>
       ) : (
-        <ul class="rows">
-          {sorted(apps).map((app) => (
-            <li key={app.appId}>
-              <a class="row" href={addressOf(settingsAt('apps/:appId', { appId: app.appId }))}>
-                <AppPicture appId={app.appId} name={app.name} path={app.icon} />
-                <span class="row-text">
-                  <span class="row-title">
-                    {app.name}
-                    {app.comingSoon && <span class="tag">Soon</span>}
-                    {app.hasWorkload && <BackendTag appId={app.appId} />}
-                    {app.upgrade !== null && <span class="tag accent">Update available</span>}
-                    {app.hasUnreviewedWorkload && <span class="tag accent">Backend to review</span>}
-                  </span>
-                  <span class="row-about">{app.summary}</span>
-                </span>
-                <Icon name="right" size={18} />
-              </a>
-            </li>
-          ))}
-        </ul>
+        <>
+          <AppRows title="Your apps" apps={apps.filter(({ builtIn }) => !builtIn)} />
+          <AppRows title="Parts of the platform" apps={apps.filter(({ builtIn }) => builtIn)} />
+        </>
       )}
       {apps !== null && (
         <Restore missing={ESSENTIAL_APPS.filter(({ appId }) => !apps.some((app) => app.appId === appId))} />
@@ -56,9 +41,39 @@ export function AppsPage() {
   );
 }
 
-/** What the person chose to install first, each by name. */
+function AppRows({ title, apps }: { readonly title: string; readonly apps: readonly InstalledApp[] }) {
+  const id = useId();
+  if (apps.length === 0) return null;
+  return (
+    <section class="block" aria-labelledby={id}>
+      <h3 id={id}>{title}</h3>
+      <ul class="rows">
+        {sorted(apps).map((app) => (
+          <li key={app.appId}>
+            <a class="row" href={addressOf(settingsAt('apps/:appId', { appId: app.appId }))}>
+              <AppPicture appId={app.appId} name={app.name} path={app.icon} />
+              <span class="row-text">
+                <span class="row-title">
+                  {app.name}
+                  {app.comingSoon && <span class="tag">Soon</span>}
+                  {app.hasWorkload && <BackendTag appId={app.appId} />}
+                  {app.upgrade !== null && <span class="tag accent">Update available</span>}
+                  {app.hasUnreviewedWorkload && <span class="tag accent">Backend to review</span>}
+                </span>
+                <span class="row-about">{app.summary}</span>
+              </span>
+              <Icon name="right" size={18} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** By name, what does nothing yet at the end. */
 function sorted(apps: readonly InstalledApp[]): readonly InstalledApp[] {
-  return apps.toSorted((one, other) => Number(one.system) - Number(other.system) || byName(one, other));
+  return apps.toSorted((one, other) => Number(one.comingSoon) - Number(other.comingSoon) || byName(one, other));
 }
 
 const STATES = { stopped: 'Stopped', starting: 'Starting', running: 'Running', failed: 'Failed' } as const;

@@ -1,15 +1,16 @@
-// The grants of an installed app: what it asked for, what it has, and changing that within what it asked for.
+// The grants of an installed app: what it asked for, what it has, and changing that within what it asked for. Each change
+// applies when it is made, and can be undone.
 import { type Grant, opensSomething, type PermissionsView } from '@platform/contract';
-import { useSignal } from '@preact/signals';
 import { call } from '../../api/client.ts';
-import { useAction, useReading } from '../../api/reading.ts';
+import { useReading } from '../../api/reading.ts';
 import { resourcesOf } from '../../apps/bridge/grants.ts';
 import { grantsChanged } from '../../apps/frames/app-context.ts';
 import { closeApp } from '../../apps/frames/open-apps.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
-import { type Choice, grantsOf, presentChoice, proposedChoice, sameChoice } from '../prompts/narrowing.ts';
+import { grantsOf, presentChoice, proposedChoice, sameChoice } from '../prompts/narrowing.ts';
 import { PermissionList } from '../prompts/permission-list.tsx';
 import { asksForNothing } from '../prompts/resource-words.ts';
+import { useAppliedChoice } from './applied-choice.ts';
 import { BackendLimits } from './backend-limits.tsx';
 import { NarrowerResource } from './narrower-resource.tsx';
 
@@ -22,7 +23,6 @@ interface GrantsEditorProps {
 
 export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   const reading = useReading(() => call('apps.permissions.read', { params: { appId } }));
-  const saved = useSignal(false);
   if (reading.failure !== null && reading.value === null) {
     return (
       <>
@@ -36,21 +36,10 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   if (reading.value === null) return <Skeleton lines={4} label="Loading permissions" />;
   // What opens nothing in this version of the platform is not offered.
   const view = { ...reading.value, requested: reading.value.requested.filter(({ id }) => opensSomething(id)) };
-  const { requested, resources, revision } = view;
+  const { requested, resources } = view;
   return (
     <>
-      {requested.length > 0 && (
-        <Editor
-          key={revision}
-          appId={appId}
-          view={view}
-          saved={saved.value}
-          onChanged={(changed) => {
-            saved.value = true;
-            reading.put(changed);
-          }}
-        />
-      )}
+      {requested.length > 0 && <Editor appId={appId} view={view} onChanged={reading.put} />}
       {asksForNothing(requested, resources?.requested ?? null) && <p>{name} requests no permissions.</p>}
       {resources !== null && (
         <BackendLimits appId={appId} name={name} version={version} resources={resources} onChanged={reading.again} />
@@ -67,59 +56,36 @@ function lostAnAddress(before: readonly Grant[], after: readonly Grant[]): boole
 interface EditorProps {
   readonly appId: string;
   readonly view: PermissionsView;
-  /** The view is what the person saved here. */
-  readonly saved: boolean;
   readonly onChanged: (view: PermissionsView) => void;
 }
 
-function Editor({ appId, view, saved, onChanged }: EditorProps) {
+function Editor({ appId, view, onChanged }: EditorProps) {
   const present = presentChoice(view.requested, view.permissions);
-  const choice = useSignal<Choice>(present);
-  const { busy, failure, run } = useAction();
+  const { choice, isSaving, failure, hasSaved, canUndo, change, undo } = useAppliedChoice(present, async (wanted) => {
+    const body = { permissions: grantsOf(wanted).map(({ id, resources }) => ({ id, resources: [...resources] })) };
+    const next = await call('apps.permissions.replace', { params: { appId }, body });
+    grantsChanged(appId, next.permissions);
+    // An open page keeps the policy it was loaded with.
+    if (lostAnAddress(grantsOf(present), next.permissions)) closeApp(appId);
+    onChanged(next);
+  });
   const proposed = proposedChoice(view.requested);
-  const changed = !sameChoice(choice.value, present);
-
-  async function save(): Promise<void> {
-    const body = {
-      permissions: grantsOf(choice.value).map(({ id, resources }) => ({ id, resources: [...resources] })),
-    };
-    await run(async () => {
-      const next = await call('apps.permissions.replace', { params: { appId }, body });
-      grantsChanged(appId, next.permissions);
-      // An open page keeps the policy it was loaded with.
-      if (lostAnAddress(view.permissions, next.permissions)) closeApp(appId);
-      onChanged(next);
-    });
-  }
-
   return (
     <>
-      <PermissionList
-        requested={view.requested}
-        choice={choice.value}
-        disabled={busy}
-        onChange={(next) => (choice.value = next)}
-      />
-      <NarrowerResource requested={view.requested} choice={choice.value} onChange={(next) => (choice.value = next)} />
-      {failure !== null && <Note tone="danger">{failure}</Note>}
+      <PermissionList requested={view.requested} choice={choice} onChange={change} />
+      <NarrowerResource appId={appId} requested={view.requested} choice={choice} onChange={change} />
+      {failure !== null && <Note tone="danger">{failure} Your last change was not saved.</Note>}
       <p class="quiet-text" role="status">
-        {changed ? 'Not saved yet.' : saved && 'Saved. Changes apply immediately.'}
+        {isSaving ? 'Saving …' : hasSaved ? 'Saved. Changes apply immediately.' : 'Changes apply immediately.'}
       </p>
       <div class="buttons">
-        {changed && (
-          <>
-            <Button kind="primary" busy={busy} onClick={() => void save()}>
-              {busy ? 'Saving …' : 'Save'}
-            </Button>
-            <Button kind="quiet" disabled={busy} onClick={() => (choice.value = present)}>
-              Undo changes
-            </Button>
-          </>
-        )}
-        {!sameChoice(choice.value, proposed) && (
-          <Button kind="quiet" disabled={busy} onClick={() => (choice.value = proposed)}>
-            Reset to what the app requested
+        {canUndo && (
+          <Button icon="back" onClick={undo}>
+            Undo
           </Button>
+        )}
+        {!sameChoice(choice, proposed) && (
+          <Button onClick={() => change(proposed)}>Reset to what the app requested</Button>
         )}
       </div>
     </>

@@ -5,9 +5,11 @@ import { useSignal } from '@preact/signals';
 import { covers } from '../../apps/bridge/grants.ts';
 import { Button } from '../../design/controls.tsx';
 import { RESOURCE_LABELS } from '../../design/permission-words.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { type Choice, withResource } from '../prompts/narrowing.ts';
 
 interface NarrowerResourceProps {
+  readonly appId: string;
   readonly requested: readonly RequestedGrant[];
   readonly choice: Choice;
   readonly onChange: (choice: Choice) => void;
@@ -19,10 +21,10 @@ function canBeNarrowed({ id, resources }: RequestedGrant): boolean {
   return kind !== '`*`' && kind !== '`self`' && resources.some((resource) => resource.endsWith('*'));
 }
 
-export function NarrowerResource({ requested, choice, onChange }: NarrowerResourceProps) {
+export function NarrowerResource({ appId, requested, choice, onChange }: NarrowerResourceProps) {
   const candidates = requested.filter(canBeNarrowed);
   const chosenId = useSignal(candidates[0]?.id);
-  const text = useSignal('');
+  const text = useDraft(`narrower ${appId}`, '');
   const problem = useSignal<string | null>(null);
   const request = candidates.find(({ id }) => id === chosenId.value);
   if (request === undefined) return null;
@@ -42,12 +44,12 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
       }
     }
     onChange(withResource(next, grant.id, part, true));
-    text.value = '';
+    text.drop();
     problem.value = null;
   }
 
   return (
-    <details class="narrower">
+    <details class="narrower" open={text.isChanged || undefined}>
       <summary>Restrict a permission</summary>
       <div class="narrower-fields">
         <div>
@@ -72,7 +74,7 @@ export function NarrowerResource({ requested, choice, onChange }: NarrowerResour
             autocapitalize="none"
             aria-invalid={problem.value !== null}
             aria-describedby="narrower-problem"
-            onInput={(event) => (text.value = event.currentTarget.value)}
+            onInput={(event) => text.put(event.currentTarget.value)}
           />
         </div>
         <Button icon="plus" onClick={() => add(request)}>

@@ -5,8 +5,8 @@ import { go } from '../../address/view.ts';
 import { plainMessage } from '../../api/api-error.ts';
 import { Icon, type IconName } from '../../design/icons.tsx';
 import { chooseTheme, type ThemeChoice, themeChoice } from '../../design/theme.ts';
-import { signOut } from '../../session/session.ts';
 import { askToPause } from '../prompts/pause-review.tsx';
+import { signOutOrAsk } from '../prompts/sign-out-review.tsx';
 import { MENU_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 
@@ -31,12 +31,14 @@ export function AccountButton({ name }: { readonly name: string }) {
   }
 
   async function leave(): Promise<void> {
+    panel.current?.hidePopover();
     leaving.value = true;
     try {
-      await signOut();
+      await signOutOrAsk();
     } catch (error) {
-      leaving.value = false;
       showToast({ title: 'You are still signed in', body: plainMessage(error), tone: 'danger', urgent: true });
+    } finally {
+      leaving.value = false;
     }
   }
 

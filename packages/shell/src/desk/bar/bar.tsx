@@ -3,7 +3,7 @@ import type { AccountView } from '@platform/contract';
 import { useEffect } from 'preact/hooks';
 import { go, view } from '../../address/view.ts';
 import { live } from '../../api/live.ts';
-import { findOpen, frontApp, homeApp, openApps } from '../../apps/frames/open-apps.ts';
+import { findOpen, frontApp, homeApp } from '../../apps/frames/open-apps.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Icon, Mark } from '../../design/icons.tsx';
 import { unreadCount } from '../notifications/inbox.ts';
@@ -55,7 +55,7 @@ export function Bar({ account }: { readonly account: AccountView }) {
         </span>
       </button>
       <OpenAppTabs />
-      <OpenAppsButton count={openApps.value.filter(({ appId }) => appId !== homeApp.value).length} />
+      <OpenAppsButton />
       <Search account={account.name} />
       <p class="bar-live" role="status">
         {live.value ? '' : 'Reconnecting …'}

@@ -1,5 +1,5 @@
 // How the person arranged the tiles of the home screen. Core keeps it, for whichever app draws them.
-import type { HomeTiles } from '@platform/contract';
+import type { HomeScreen, HomeTiles } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { call } from '../../api/client.ts';
 
@@ -7,9 +7,10 @@ import { call } from '../../api/client.ts';
 export const homeTiles = signal<HomeTiles | null>(null);
 
 /** @throws ApiError */
-export async function readHomeTiles(): Promise<HomeTiles> {
-  homeTiles.value = await call('home.read');
-  return homeTiles.value;
+export async function readHomeTiles(): Promise<HomeScreen> {
+  const home = await call('home.read');
+  homeTiles.value = home;
+  return home;
 }
 
 /** @throws ApiError */

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useAction } from '../../api/reading.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
-import { arrange, UNARRANGED } from '../../apps/arrange.ts';
+import { allTiles, arrange, UNARRANGED } from '../../apps/arrange.ts';
 import { essentialApp } from '../../apps/essential-apps.ts';
 import { DEFAULT_HOME, openApp } from '../../apps/frames/open-apps.ts';
 import { installedApps } from '../../apps/installed-apps.ts';
@@ -14,7 +14,7 @@ export function PlainHome() {
   // Without them the tiles are in the order of their names.
   useEffect(() => void readHomeTiles().catch(() => undefined), []);
   const apps = (installedApps.value ?? []).filter(({ hasFrontend }) => hasFrontend);
-  const { pinned, rest } = arrange(apps, homeTiles.value ?? UNARRANGED);
+  const tiles = allTiles(arrange(apps, homeTiles.value ?? UNARRANGED));
   return (
     <div class="plain-home">
       <h2>Your apps</h2>
@@ -26,7 +26,7 @@ export function PlainHome() {
         </Empty>
       ) : (
         <ul class="tiles">
-          {[...pinned, ...rest].map((app) => (
+          {tiles.map((app) => (
             <li key={app.appId}>
               <button type="button" class="tile" onClick={() => openApp(app.appId)}>
                 <AppPicture appId={app.appId} name={app.name} path={app.icon} size="large" />

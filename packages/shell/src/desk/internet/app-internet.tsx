@@ -1,5 +1,6 @@
 // On the page of an app: its address on the internet, how many of its routes are open, and the way to their switches.
 import type { PublicAddress } from '@platform/contract';
+import { isLoopback } from '../../address/loopback.ts';
 import { go, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
@@ -50,7 +51,7 @@ function waysIn({ routes, ports }: PublicAddress): string {
 }
 
 /** What strangers can do now, in one sentence. */
-export function openInWords({ routes, ports }: PublicAddress, name: string): string {
+export function openInWords({ url, routes, ports }: PublicAddress, name: string): string {
   const open = routes.filter(({ state }) => state === 'open' || state === 'partly').length;
   const openPorts = ports.filter(({ state }) => state === 'open').length;
   const parts = [
@@ -58,5 +59,10 @@ export function openInWords({ routes, ports }: PublicAddress, name: string): str
     ...(openPorts > 0 ? [`packets (${count(openPorts, 'UDP port')} open)`] : []),
   ];
   if (parts.length === 0) return `Nothing of ${name} is open to the internet now.`;
-  return `Anyone on the internet can send ${name} ${parts.join(' and ')}.`;
+  const hosts = [
+    ...(open > 0 && url !== null ? [new URL(url).hostname] : []),
+    ...ports.flatMap(({ state, host }) => (state === 'open' ? [host ?? ''] : [])),
+  ];
+  const who = hosts.every(isLoopback) ? 'Any program on this computer' : 'Anyone on the internet';
+  return `${who} can send ${name} ${parts.join(' and ')}.`;
 }

@@ -5,9 +5,7 @@ import { resourcesOf } from '../../apps/bridge/grants.ts';
 import { readInstalledApps } from '../../apps/installed-apps.ts';
 import { askedModels, missingForAi } from '../ai/ai-access.ts';
 import { type Asker, ask } from './ask.tsx';
-import { InstallReview } from './install-review.tsx';
 import { requestsByRoute } from './new-requests.ts';
-import { UpgradeReview } from './upgrade-review.tsx';
 
 /**
  * Shows the review of an installation, or of an upgrade when the app is there in another version.
@@ -25,6 +23,8 @@ export async function askToInstall(appId: string, version: string | null, asker:
       detail.secretSlots.length === 0 ? [] : (await call('secrets.list', ONE_PAGE)).items.map(({ name }) => name);
     const models = askedModels(detail.permissions);
     const missing = models.length === 0 ? null : missingForAi(models, (await call('account.intelligence.list')).items);
+    // Apart from the first load, as the pages of Settings.
+    const { InstallReview } = await import('./install-review.tsx');
     return ask(InstallReview, asker, { detail, version: wanted, secrets, missingForAi: missing });
   }
   if (installed.version === wanted) return true;
@@ -32,6 +32,7 @@ export async function askToInstall(appId: string, version: string | null, asker:
     readHeld(appId),
     call('apps.secretBindings.list', { params: { appId } }),
   ]);
+  const { UpgradeReview } = await import('./upgrade-review.tsx');
   return ask(UpgradeReview, asker, { detail, from: installed.version, version: wanted, held, bindings });
 }
 

@@ -7,6 +7,8 @@ import type { VNode } from 'preact';
 export interface Asker {
   readonly name: string;
   readonly origin: string;
+  /** A part of the platform: no app of that name is. */
+  readonly builtIn: boolean;
 }
 
 /** What every question has, beside its own matter. */
@@ -19,6 +21,7 @@ export interface Asked {
 export interface Prompt {
   /** Another one for each question. */
   readonly id: number;
+  readonly asker: Asker | null;
   readonly answer: Asked['answer'];
   readonly draw: () => VNode;
 }
@@ -47,6 +50,6 @@ export function ask<Matter extends object>(
     carriedOut.value = false;
     lastId += 1;
     const asked = { ...matter, asker, answer };
-    prompt.value = { id: lastId, answer, draw: () => <Review asked={asked} /> };
+    prompt.value = { id: lastId, asker, answer, draw: () => <Review asked={asked} /> };
   });
 }

@@ -8,12 +8,13 @@ import { AppPicture } from '../../apps/app-picture.tsx';
 import { openApp } from '../../apps/frames/open-apps.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { useDraft } from '../../session/drafts.ts';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
-import { grantsOf, proposedChoice } from './narrowing.ts';
+import { grantsOf, presentChoice, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
 import { ResourceList } from './resource-list.tsx';
@@ -28,6 +29,13 @@ interface Installation {
   readonly missingForAi: string | null;
 }
 
+/** Kept when the question goes without an answer of the person's. */
+interface Typed {
+  readonly permissions: readonly Grant[];
+  /** By the name of the slot. */
+  readonly slots: Readonly<Record<string, Draft>>;
+}
+
 type InstallPrompt = Asked & Installation;
 
 function install(appId: string, version: string, permissions: readonly Grant[]): Promise<string | null> {
@@ -37,11 +45,15 @@ function install(appId: string, version: string, permissions: readonly Grant[]):
 
 export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
   const { detail, version } = asked;
-  const choice = useSignal(proposedChoice(detail.permissions));
+  const typed = useDraft<Typed>(
+    `install ${detail.appId} ${version}`,
+    { permissions: grantsOf(proposedChoice(detail.permissions)), slots: {} },
+    { secret: true },
+  );
+  const choice = presentChoice(detail.permissions, typed.value.permissions);
   const stage = useSignal<'review' | 'working' | 'done'>('review');
   const failure = useSignal<string | null>(null);
-  const drafts = useSignal<ReadonlyMap<string, Draft>>(new Map());
-  const draftOf = (slot: string) => drafts.value.get(slot) ?? NO_DRAFT;
+  const draftOf = (slot: string) => typed.value.slots[slot] ?? NO_DRAFT;
   /** What could not be bound after the app was installed. */
   const unbound = useSignal<string | null>(null);
 
@@ -49,7 +61,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
     failure.value = firstMissing();
     if (failure.value !== null) return;
     stage.value = 'working';
-    failure.value = await install(detail.appId, version, grantsOf(choice.value));
+    failure.value = await install(detail.appId, version, grantsOf(choice));
     if (failure.value === null) await bindAll();
     stage.value = failure.value === null ? 'done' : 'review';
   }
@@ -71,7 +83,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
     } catch (error) {
       unbound.value = plainMessage(error);
     }
-    drafts.value = new Map();
+    typed.drop();
   }
 
   if (stage.value === 'done') return <Installed asked={asked} unbound={unbound.value} />;
@@ -96,9 +108,9 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
             <h3>{detail.name} will be able to</h3>
             <PermissionList
               requested={detail.permissions}
-              choice={choice.value}
+              choice={choice}
               disabled={working}
-              onChange={(next) => (choice.value = next)}
+              onChange={(next) => typed.put({ ...typed.value, permissions: grantsOf(next) })}
             />
             <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
           </>
@@ -115,7 +127,9 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
                   secrets={asked.secrets}
                   draft={draftOf(slot.name)}
                   disabled={working}
-                  onChange={(draft) => (drafts.value = new Map(drafts.value).set(slot.name, draft))}
+                  onChange={(draft) =>
+                    typed.put({ ...typed.value, slots: { ...typed.value.slots, [slot.name]: draft } })
+                  }
                 />
               </div>
             ))}
@@ -141,7 +155,10 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
         no="Don’t install"
         yes={working ? 'Installing …' : 'Install'}
         busy={working}
-        onNo={() => asked.answer(false)}
+        onNo={() => {
+          typed.drop();
+          asked.answer(false);
+        }}
         onYes={() => void approve()}
       />
     </>

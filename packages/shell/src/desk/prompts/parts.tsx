@@ -5,13 +5,23 @@ import { Icon } from '../../design/icons.tsx';
 import { shortVersion } from '../../design/words.ts';
 import type { Asker } from './ask.tsx';
 
-/** The requesting app and its origin; nothing when the person started the action in the shell's own pages. */
+/** The requesting app; nothing when the person started the action in the shell's own pages. Its origin ends the dialog. */
 export function AskerLine({ asker, wants }: { readonly asker: Asker | null; readonly wants: string }) {
   if (asker === null) return null;
   return (
     <p class="prompt-asker">
-      <strong>{asker.name}</strong> {wants}
-      <span class="origin">{asker.origin}</span>
+      <strong>{asker.name}</strong>
+      {asker.builtIn && ', a part of the platform,'} {wants}
+    </p>
+  );
+}
+
+/** Exactly who asks, whatever an app calls itself. */
+export function AskerOrigin({ asker }: { readonly asker: Asker | null }) {
+  if (asker === null) return null;
+  return (
+    <p class="prompt-from">
+      Address of {asker.name} here: <span class="origin">{asker.origin}</span>
     </p>
   );
 }

@@ -1,6 +1,7 @@
 // Permissions in plain words, each with its reason and resources, to be left on or turned off.
 import { type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { useId } from 'preact/hooks';
+import { isLoopback } from '../../address/loopback.ts';
 import { Icon } from '../../design/icons.tsx';
 import { OutsideAddress } from '../../design/outside-address.tsx';
 import { byWeight, isPowerful, permissionWords, RESOURCE_LABELS } from '../../design/permission-words.ts';
@@ -25,10 +26,10 @@ function resourceLine(id: PermissionId, resource: string): string {
   return resource.endsWith('*') ? `everything starting with “${resource.slice(0, -1)}”` : resource;
 }
 
-/** What strangers can do with such a grant, before the list of where. */
+/** What strangers can send with such a grant. */
 const STRANGERS: Readonly<Partial<Record<PermissionId, string>>> = {
-  'endpoints.public': 'Anyone on the internet can send requests to this app at:',
-  'endpoints.public.udp': 'Anyone on the internet can send packets to this app at:',
+  'endpoints.public': 'requests',
+  'endpoints.public.udp': 'packets',
 };
 
 /** What else a person should know of a grant that is on unless they turn it off. */
@@ -37,6 +38,13 @@ const EFFECTS: Readonly<Partial<Record<PermissionId, string>>> = {
   'network.public': 'It can send what it knows to any address.',
   'runtime.network-tunnel': 'It is less isolated than other apps: it can change its network interfaces.',
 };
+
+/** Before the list of where. A platform that is opened on this computer may still have a domain on the internet. */
+function strangersLine(what: string): string {
+  return isLoopback(location.hostname)
+    ? `Any program on this computer can send ${what} to this app, and once the platform has an address on the internet, anyone there:`
+    : `Anyone on the internet can send ${what} to this app at:`;
+}
 
 export function PermissionList({ requested, choice, onChange, disabled = false }: PermissionListProps) {
   return (
@@ -93,7 +101,7 @@ function PermissionRow({ request, choice, onChange, disabled = false }: Permissi
           {strangers !== undefined && (
             <p class="strangers">
               <Icon name="globe" size={16} />
-              {strangers}
+              {strangersLine(strangers)}
             </p>
           )}
           {!whole && !listed && offered.length === 1 && (

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from '../../design/icons.tsx';
 import { carriedOut, type Prompt, prompt } from './ask.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
+import { AskerOrigin } from './parts.tsx';
 
 export function PromptDialog() {
   const asked = prompt.value;
@@ -56,6 +57,7 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
         <span>{carriedOut.value ? 'From the platform' : 'Platform asks you'}</span>
       </p>
       {asked.draw()}
+      {!carriedOut.value && <AskerOrigin asker={asked.asker} />}
     </dialog>
   );
 }

@@ -14,11 +14,12 @@ import { AppPicture } from '../../apps/app-picture.tsx';
 import { closeApp } from '../../apps/frames/open-apps.ts';
 import { Note } from '../../design/controls.tsx';
 import { isOlder, shortVersion } from '../../design/words.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
-import { grantsOf, joinGrants, proposedChoice } from './narrowing.ts';
+import { grantsOf, joinGrants, presentChoice, proposedChoice } from './narrowing.ts';
 import { NewLook } from './new-look.tsx';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
@@ -33,6 +34,12 @@ interface Upgrade {
   readonly held: PermissionsView;
   /** Of the installed version. */
   readonly bindings: readonly SecretBinding[];
+}
+
+/** Kept when the question goes without an answer of the person's. */
+interface Chosen {
+  readonly permissions: readonly Grant[];
+  readonly acceptResources: boolean;
 }
 
 /** Upgrades this page has carried out, with the grants that follow: what was read of an app before is out of date. */
@@ -67,8 +74,12 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
   const slots = detail.secretSlots.filter(
     ({ declarationHash }) => !bindings.some((binding) => binding.declarationHash === declarationHash),
   );
-  const choice = useSignal(proposedChoice(added));
-  const acceptResources = useSignal(larger);
+  const chosen = useDraft<Chosen>(
+    `upgrade ${detail.appId} ${version}`,
+    { permissions: grantsOf(proposedChoice(added)), acceptResources: larger },
+    { secret: true },
+  );
+  const { permissions, acceptResources } = chosen.value;
   const back = isOlder(version, from);
   // Until it has another name, it is known by the one it has.
   const name = detail.installed?.name ?? detail.name;
@@ -80,11 +91,16 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
   async function approve(): Promise<void> {
     working.value = true;
     failure.value = await upgrade(detail.appId, version, {
-      permissions: grantsOf(choice.value),
-      acceptResources: acceptResources.value,
+      permissions,
+      acceptResources,
     });
     working.value = false;
-    if (failure.value === null) asked.answer(true);
+    if (failure.value === null) end(true);
+  }
+
+  function end(approved: boolean): void {
+    chosen.drop();
+    asked.answer(approved);
   }
 
   return (
@@ -113,9 +129,9 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
               <h3>New: {name} also wants to</h3>
               <PermissionList
                 requested={added}
-                choice={choice.value}
+                choice={presentChoice(added, permissions)}
                 disabled={working.value}
-                onChange={(next) => (choice.value = next)}
+                onChange={(next) => chosen.put({ ...chosen.value, permissions: grantsOf(next) })}
               />
             </>
           )}
@@ -137,9 +153,9 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
               <label class="accept-resources">
                 <input
                   type="checkbox"
-                  checked={acceptResources.value}
+                  checked={acceptResources}
                   disabled={working.value}
-                  onChange={(event) => (acceptResources.value = event.currentTarget.checked)}
+                  onChange={(event) => chosen.put({ ...chosen.value, acceptResources: event.currentTarget.checked })}
                 />
                 <span>
                   Allow this
@@ -161,7 +177,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
         no="Keep this version"
         yes={back ? (working.value ? 'Going back …' : `Go back to ${to}`) : working.value ? 'Updating …' : 'Update'}
         busy={working.value}
-        onNo={() => asked.answer(false)}
+        onNo={() => end(false)}
         onYes={() => void approve()}
       />
     </>

@@ -7,9 +7,9 @@ import { byName } from '../../apps/arrange.ts';
 import { openApp } from '../../apps/frames/open-apps.ts';
 import { installedApps } from '../../apps/installed-apps.ts';
 import { chooseTheme } from '../../design/theme.ts';
-import { signOut } from '../../session/session.ts';
 import { markAllRead } from '../notifications/inbox.ts';
 import { askToPause } from '../prompts/pause-review.tsx';
+import { signOutOrAsk } from '../prompts/sign-out-review.tsx';
 import { MENU_PAGES, SETTINGS_PAGES } from '../settings/pages.ts';
 import { showToast } from '../toasts/toasts.ts';
 import type { Command } from './match-commands.ts';
@@ -88,7 +88,7 @@ const COMMANDS: readonly ShellCommand[] = [
     title: 'Sign out',
     about: 'Command',
     words: 'log out logout signout leave exit quit',
-    run: orSay('You are still signed in', signOut),
+    run: orSay('You are still signed in', signOutOrAsk),
   },
 ];
 

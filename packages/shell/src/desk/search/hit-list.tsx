@@ -5,7 +5,7 @@ import { AppPicture } from '../../apps/app-picture.tsx';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
 import { Icon } from '../../design/icons.tsx';
 import type { Hit } from './group-hits.ts';
-import type { Line, Section } from './sections.ts';
+import type { Line, Offer, Section } from './sections.ts';
 
 /** The kind of entries whose app named none. */
 const UNSAID = 'item';
@@ -69,6 +69,7 @@ export function HitList({ sections, chosen, stale, onPoint, onChoose }: HitListP
 
 function LineText({ line }: { readonly line: Line }) {
   if (line.kind === 'hit') return <HitLine hit={line.hit} />;
+  if (line.kind === 'offer') return <OfferLine app={line.app} />;
   if (line.kind === 'more') return <>{`${line.more} more in ${nameOf(line.appId)}`}</>;
   const { icon, title, about } =
     line.kind === 'past' ? ({ icon: 'clock', title: line.text, about: '' } as const) : line.command;
@@ -92,12 +93,23 @@ function InApp({ appId }: { readonly appId: string }) {
   );
 }
 
+function OfferLine({ app: { appId, name, icon } }: { readonly app: Offer }) {
+  return (
+    <>
+      <AppPicture appId={appId} name={name} path={icon} size="small" />
+      <bdi class="hit-title">{name}</bdi>
+      <span class="hit-about">Not installed</span>
+    </>
+  );
+}
+
 function HitLine({ hit: { appId, title, kind } }: { readonly hit: Hit }) {
   return (
     <>
       {kind === null && <AppPicture appId={appId} name={title} path={findApp(appId)?.icon ?? null} size="small" />}
       <bdi class="hit-title">{title}</bdi>
       {kind !== null && kind !== UNSAID && <bdi class="hit-about">{kind}</bdi>}
+      {kind === null && findApp(appId)?.builtIn === true && <span class="hit-about">Part of the platform</span>}
     </>
   );
 }

@@ -19,11 +19,24 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /** Those of which each typed word begins a word; the ones whose title does come first. */
-export function matchCommands<Each extends Command>(commands: readonly Each[], typed: string): readonly Each[] {
+export function fitting<Each>(
+  all: readonly Each[],
+  typed: string,
+  textOf: (each: Each) => Pick<Command, 'title' | 'words'>,
+): readonly Each[] {
   const wanted = wordsOf(typed);
   if (wanted.length === 0) return [];
   const begins = (words: readonly string[]) => wanted.every((each) => words.some((word) => word.startsWith(each)));
-  const fits = commands.filter(({ title, words }) => begins([...wordsOf(title), ...wordsOf(words)]));
-  const [best, others] = [true, false].map((first) => fits.filter(({ title }) => begins(wordsOf(title)) === first));
-  return [...(best ?? []), ...(others ?? [])].slice(0, AT_MOST);
+  const byTitle: Each[] = [];
+  const others: Each[] = [];
+  for (const each of all) {
+    const { title, words } = textOf(each);
+    if (begins(wordsOf(title))) byTitle.push(each);
+    else if (begins([...wordsOf(title), ...wordsOf(words)])) others.push(each);
+  }
+  return [...byTitle, ...others];
+}
+
+export function matchCommands<Each extends Command>(commands: readonly Each[], typed: string): readonly Each[] {
+  return fitting(commands, typed, (command) => command).slice(0, AT_MOST);
 }

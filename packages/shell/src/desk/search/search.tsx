@@ -1,28 +1,29 @@
 // The search of the account: one field for installed apps and everything they put into it. A combobox with a grouped
-// list (ARIA Authoring Practices), reached with Ctrl-K from anywhere in this page.
+// list (ARIA Authoring Practices), reached with Ctrl-K from anywhere in this page and from apps that pass the key on.
 import type { SearchResult } from '@platform/contract';
+import { isAppleDevice, isSearchKey } from '@platform/contract/search-key';
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { storeTarget } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { endTyping, isStolen } from '../../apps/frames/field-guard.ts';
 import { openApp } from '../../apps/frames/open-apps.ts';
 import { Icon } from '../../design/icons.tsx';
+import { createPressGuard } from '../prompts/guard.ts';
 import { allCommands, type ShellCommand } from './commands.ts';
 import { ASKED, groupHits, type Hit, type HitGroup, summaryOf } from './group-hits.ts';
 import { HitList, linesOf, optionId } from './hit-list.tsx';
 import { matchCommands } from './match-commands.ts';
+import { followAsking } from './open-search.ts';
 import { addRecent, readRecent } from './recent.ts';
 import { foundSections, type Line, recentSections } from './sections.ts';
+import { offeredHits, readOffered } from './store-hits.ts';
 import { createTypedQuery, type TypedState } from './typed-query.ts';
 
 type Shown = ReadonlySet<string>;
 
 const NONE: Shown = new Set();
-const onApple = /^(?:Mac|iP)/.test(navigator.platform);
-
-function isShortcut({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
-  return key.toLowerCase() === 'k' && (onApple ? metaKey && !ctrlKey : ctrlKey && !metaKey) && !altKey && !shiftKey;
-}
+const onApple = isAppleDevice(navigator.platform);
 
 function groupsOf({ found, phase }: TypedState<SearchResult>, shownWhole: Shown): readonly HitGroup[] {
   return found === null || phase === 'failed' ? [] : groupHits(found, shownWhole);
@@ -50,6 +51,7 @@ export function Search({ account }: { readonly account: string }) {
     () => createTypedQuery((q, signal) => call('search.query', { query: { q, limit: ASKED }, signal })),
     [],
   );
+  const guard = useMemo(() => createPressGuard(() => performance.now()), []);
   const open = useSignal(false);
   const text = useSignal('');
   /** The line that the person went to. It stays chosen for as long as it is listed; without one the first is. */
@@ -63,7 +65,12 @@ export function Search({ account }: { readonly account: string }) {
     // They come with the answer: nothing may be put above them under the person's finger.
     const { phase } = typed.state.value;
     if (phase !== 'asking' && phase !== 'idle') commands.current = matchCommands(allCommands(), query);
-    return foundSections(groupsOf(typed.state.value, shownWhole.value), commands.current);
+    return foundSections({
+      groups: groupsOf(typed.state.value, shownWhole.value),
+      commands: commands.current,
+      // Below everything else, so they may come whenever they do.
+      offers: phase === 'asking' && typed.state.value.found === null ? [] : offeredHits(query),
+    });
   });
   const lines = useComputed(() => linesOf(sections.value));
   const pickedIndex = useComputed(() => lines.value.findIndex(({ key }) => key === picked.value));
@@ -71,12 +78,14 @@ export function Search({ account }: { readonly account: string }) {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (!isShortcut(event) || document.querySelector('dialog[open]') !== null) return;
+      if (!isSearchKey(event, navigator.platform) || document.querySelector('dialog[open]') !== null) return;
       event.preventDefault();
       begin();
     };
     document.addEventListener('keydown', onKey);
+    const endAsking = followAsking(beginFor);
     return () => {
+      endAsking();
       document.removeEventListener('keydown', onKey);
       typed.end();
     };
@@ -88,6 +97,16 @@ export function Search({ account }: { readonly account: string }) {
     root.current?.classList.add('open');
     field.current?.focus();
     field.current?.select();
+  }
+
+  /** From an app: keys that were meant for it find an empty field, in which they choose nothing yet. */
+  function beginFor(frame: HTMLIFrameElement): void {
+    text.value = '';
+    picked.value = null;
+    typed.type('');
+    guard.arm();
+    begin();
+    cameFrom.current = frame;
   }
 
   function leave(): void {
@@ -103,8 +122,11 @@ export function Search({ account }: { readonly account: string }) {
   }
 
   function cancel(): void {
+    const before = cameFrom.current;
     close();
-    cameFrom.current?.focus({ preventScroll: true });
+    // A frame takes the focus only once it is not inert any more.
+    if (before instanceof HTMLIFrameElement) setTimeout(() => before.focus({ preventScroll: true }), 0);
+    else before?.focus({ preventScroll: true });
   }
 
   /** What was typed led somewhere: it is worth finding again. */
@@ -120,6 +142,7 @@ export function Search({ account }: { readonly account: string }) {
   }
 
   function choose(line: Line): void {
+    if (!guard.isOpen()) return;
     if (line.kind === 'hit') {
       show(line.hit);
       return;
@@ -127,6 +150,12 @@ export function Search({ account }: { readonly account: string }) {
     if (line.kind === 'command') {
       close();
       line.command.run();
+      return;
+    }
+    if (line.kind === 'offer') {
+      keepSearch();
+      close();
+      openApp('store', storeTarget(line.app.appId));
       return;
     }
     if (line.kind === 'past') {
@@ -217,6 +246,7 @@ export function Search({ account }: { readonly account: string }) {
             picked.value = null;
             shownWhole.value = NONE;
             typed.type(text.value);
+            if (text.value.trim() !== '') void readOffered();
           }}
           onKeyDown={onFieldKey}
         />

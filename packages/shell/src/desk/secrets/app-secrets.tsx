@@ -5,6 +5,7 @@ import { call, ONE_PAGE } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { useKeptFocus } from '../../design/keep-focus.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { type Draft, draftOf, missingIn } from './draft.ts';
 import { saveDraft } from './save-draft.ts';
 import { SlotChoice, SlotPlace } from './slot-choice.tsx';
@@ -46,8 +47,10 @@ interface SlotRowProps {
 
 function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
   const { busy, failure, run } = useAction();
-  const draft = useSignal<Draft>(draftOf(binding.secret, binding.inject));
-  const changing = useSignal(binding.state === 'stale');
+  const draft = useDraft<Draft>(`slot ${appId} ${binding.slot}`, draftOf(binding.secret, binding.inject), {
+    secret: true,
+  });
+  const changing = useSignal(binding.state === 'stale' || draft.isChanged);
   const problem = useSignal<string | null>(null);
   const row = useKeptFocus<HTMLLIElement>(`${changing.value} ${binding.state}`);
   const slot = { ...binding, name: binding.slot };
@@ -63,6 +66,7 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
 
   async function change(work: () => Promise<unknown>): Promise<void> {
     if (!(await run(work))) return;
+    draft.drop();
     await again();
     changing.value = false;
   }
@@ -85,7 +89,7 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
           disabled={busy}
           onChange={(next) => {
             problem.value = null;
-            draft.value = next;
+            draft.put(next);
           }}
         />
       )}
@@ -96,16 +100,19 @@ function SlotRow({ appId, binding, secrets, again }: SlotRowProps) {
             <Button kind="primary" busy={busy} onClick={() => void save()}>
               {binding.state === 'stale' ? 'Allow this' : 'Save'}
             </Button>
-            {binding.state !== 'stale' && <Button onClick={() => (changing.value = false)}>Cancel</Button>}
+            {binding.state !== 'stale' && (
+              <Button
+                onClick={() => {
+                  draft.drop();
+                  changing.value = false;
+                }}
+              >
+                Cancel
+              </Button>
+            )}
           </>
         ) : (
-          <Button
-            icon="key"
-            onClick={() => {
-              draft.value = draftOf(binding.secret, binding.inject);
-              changing.value = true;
-            }}
-          >
+          <Button icon="key" onClick={() => (changing.value = true)}>
             {binding.state === 'bound' ? 'Change' : 'Choose a secret'}
           </Button>
         )}

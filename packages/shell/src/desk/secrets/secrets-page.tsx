@@ -9,6 +9,7 @@ import { Icon } from '../../design/icons.tsx';
 import { focusPageHead, onFieldKeys, useKeptFocus } from '../../design/keep-focus.ts';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago, inFull } from '../../design/words.ts';
+import { useDraft } from '../../session/drafts.ts';
 import { missingIn, NEW, NO_DRAFT, nameOf } from './draft.ts';
 import { NewSecretFields, SecretValue } from './slot-choice.tsx';
 
@@ -54,20 +55,25 @@ function usesOf({ bindings }: Secret): string {
 
 function SecretRow({ secret, again }: { readonly secret: Secret; readonly again: () => Promise<void> }) {
   const { busy, failure, run } = useAction();
-  const mode = useSignal<'shown' | 'replacing' | 'removing'>('shown');
-  const text = useSignal('');
-  const row = useKeptFocus<HTMLLIElement>(mode.value);
   const { name } = secret;
+  const text = useDraft(`secret ${name}`, '', { secret: true });
+  const mode = useSignal<'shown' | 'replacing' | 'removing'>(text.isChanged ? 'replacing' : 'shown');
+  const row = useKeptFocus<HTMLLIElement>(mode.value);
 
   async function change(work: () => Promise<unknown>): Promise<void> {
     if (!(await run(work))) return;
-    text.value = '';
+    text.drop();
     mode.value = 'shown';
     await again();
   }
 
   function focusIfGone(): void {
     if (row.current?.isConnected !== true) focusPageHead();
+  }
+
+  function cancel(): void {
+    text.drop();
+    mode.value = 'shown';
   }
 
   function replace(): void {
@@ -102,15 +108,15 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
           <form
             class="slot-choice"
             onSubmit={(event) => event.preventDefault()}
-            onKeyDown={onFieldKeys({ onEnter: replace, onEscape: () => (mode.value = 'shown') })}
+            onKeyDown={onFieldKeys({ onEnter: replace, onEscape: () => !text.isChanged && cancel() })}
           >
-            <SecretValue value={text.value} disabled={busy} onChange={(next) => (text.value = next)} />
+            <SecretValue value={text.value} disabled={busy} onChange={text.put} />
           </form>
           <div class="buttons">
             <Button kind="primary" busy={busy} disabled={text.value.trim() === ''} onClick={replace}>
               Replace
             </Button>
-            <Button onClick={() => (mode.value = 'shown')}>Cancel</Button>
+            <Button onClick={cancel}>Cancel</Button>
           </div>
         </section>
       )}
@@ -140,8 +146,8 @@ function SecretRow({ secret, again }: { readonly secret: Secret; readonly again:
 
 function AddSecret({ taken, again }: { readonly taken: readonly string[]; readonly again: () => Promise<void> }) {
   const { busy, failure, run } = useAction();
-  const shown = useSignal(false);
-  const draft = useSignal({ ...NO_DRAFT, secret: NEW });
+  const draft = useDraft('new-secret', { ...NO_DRAFT, secret: NEW }, { secret: true });
+  const shown = useSignal(draft.isChanged);
   const problem = useSignal<string | null>(null);
   const whole = useKeptFocus<HTMLElement>(shown.value);
 
@@ -151,9 +157,13 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
     const { newName, newValue } = draft.value;
     const work = () => call('secrets.put', { params: { name: nameOf(newName) }, body: { value: newValue.trim() } });
     if (!(await run(work))) return;
-    draft.value = { ...NO_DRAFT, secret: NEW };
-    shown.value = false;
+    cancel();
     await again();
+  }
+
+  function cancel(): void {
+    draft.drop();
+    shown.value = false;
   }
 
   if (!shown.value) {
@@ -171,7 +181,7 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
       <form
         class="slot-choice"
         onSubmit={(event) => event.preventDefault()}
-        onKeyDown={onFieldKeys({ onEnter: () => void add(), onEscape: () => (shown.value = false) })}
+        onKeyDown={onFieldKeys({ onEnter: () => void add(), onEscape: () => !draft.isChanged && cancel() })}
       >
         <NewSecretFields
           name={draft.value.newName}
@@ -179,7 +189,7 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
           disabled={busy}
           onChange={(newName, newValue) => {
             problem.value = null;
-            draft.value = { ...draft.value, newName, newValue };
+            draft.put({ ...draft.value, newName, newValue });
           }}
         />
       </form>
@@ -188,7 +198,7 @@ function AddSecret({ taken, again }: { readonly taken: readonly string[]; readon
         <Button kind="primary" busy={busy} onClick={() => void add()}>
           Save
         </Button>
-        <Button onClick={() => (shown.value = false)}>Cancel</Button>
+        <Button onClick={cancel}>Cancel</Button>
       </div>
     </section>
   );

@@ -2,7 +2,7 @@
 // installation, and in the settings of the app.
 import { useId } from 'preact/hooks';
 import { OutsideAddress } from '../../design/outside-address.tsx';
-import { type Draft, NEW } from './draft.ts';
+import { type Draft, NEW, nameOf } from './draft.ts';
 
 export interface ShownSlot {
   readonly name: string;
@@ -84,8 +84,14 @@ export function NewSecretFields({ name, value, disabled = false, onChange }: New
         spellcheck={false}
         value={name}
         disabled={disabled}
+        aria-describedby={`${id}-becomes`}
         onInput={(event) => onChange(event.currentTarget.value, value)}
       />
+      <p id={`${id}-becomes`} class="field-help" role="status">
+        {nameOf(name) === name.trim() || nameOf(name) === ''
+          ? 'Small letters, digits and hyphens.'
+          : `It will be called “${nameOf(name)}”.`}
+      </p>
       <SecretValue value={value} disabled={disabled} onChange={(next) => onChange(name, next)} />
     </>
   );

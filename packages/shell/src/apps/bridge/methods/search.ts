@@ -1,8 +1,18 @@
-// Search over what every app indexed: seeing which apps exist is not enough, so it belongs to the home screen.
+// Search over what every app indexed: seeing which apps exist is not enough, so it belongs to the home screen. Opening the
+// shell's own search shows an app nothing.
 import type { MethodsOf } from '../method.ts';
 import { optional, queryText, wholeNumber } from '../params.ts';
 
 export const searchMethods: MethodsOf<'search'> = {
+  // What it opens is the shell's own, and every press in it is the person's: so it needs no grant, only a press.
+  'search.open': {
+    params: {},
+    front: true,
+    run: async ({ shell, caller }) => {
+      await shell.openSearch(caller.appId);
+      return null;
+    },
+  },
   'search.query': {
     params: { q: queryText, limit: optional(wholeNumber(1, 200)) },
     grant: 'apps.launcher.register',

@@ -222,6 +222,9 @@ const reportedLog = z.array(z.unknown()).max(MOST_ENTRIES).pipe(z.array(reported
 export const nodeLogs = z.strictObject({ items: reportedLog, before: position });
 export type NodeLogs = z.infer<typeof nodeLogs>;
 
+/** The node's answer to `GET /control/installations/:id/volume/use`. */
+export const nodeVolumeUse = z.object({ bytes: z.int().min(0).nullable() });
+
 /**
  * One line of the node's `GET /control/installations/:id/logs/stream`: log lines in their order. The answer is a line of
  * JSON for each piece, and an empty line from time to time.

@@ -1,7 +1,10 @@
 // All SQL of data of apps that is being deleted.
 import type { InstallationId } from '@platform/contract';
+import { everyRow } from '../account-files.ts';
 import { JobTable } from '../background/job-queries.ts';
 import type { Executor } from '../database/schema.ts';
+
+const MOST_AT_ONCE = 100;
 
 export const dataDeletions = new JobTable<InstallationId>('data_deletions', 'installation_id');
 
@@ -39,4 +42,26 @@ export function selectDataDeletion(db: Executor, id: InstallationId): Promise<Da
     .select(['i.account_key as accountKey', 'i.has_volume as hasVolume', 'i.node_id as nodeId'])
     .where('d.installation_id', '=', id)
     .executeTakeFirst();
+}
+
+export interface OwnVolume {
+  readonly appId: string;
+  readonly id: InstallationId;
+}
+
+/** The volumes of an account, also of removed apps; not those that are being deleted. */
+export async function* everyVolume(db: Executor, accountKey: string): AsyncGenerator<OwnVolume> {
+  yield* everyRow((last) =>
+    db
+      .selectFrom('installations as i')
+      .leftJoin('data_deletions as d', 'd.installation_id', 'i.id')
+      .select(['i.app_id as appId', 'i.id'])
+      .where('i.account_key', '=', accountKey)
+      .where('i.has_volume', '=', true)
+      .where('d.installation_id', 'is', null)
+      .where('i.app_id', '>', last?.appId ?? '')
+      .orderBy('i.app_id')
+      .limit(MOST_AT_ONCE)
+      .execute(),
+  );
 }

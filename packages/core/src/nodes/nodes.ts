@@ -48,6 +48,8 @@ interface Reading {
 const START_MILLISECONDS = (limits.workloadStartSeconds.value + 5) * 1_000;
 const STOP_MILLISECONDS = 15_000;
 const ASK_MILLISECONDS = 5_000;
+/** A number that a page shows when it comes. */
+const MEASURE_MILLISECONDS = 3_000;
 /** A node sends an empty line every 15 s; after this much silence it is gone. */
 const SILENCE_MILLISECONDS = 45_000;
 /** Of a node that knows the question and has none; another version of it says 404. */
@@ -179,7 +181,7 @@ export class Nodes {
 
   /** Bytes that its volume holds, `null` where its node cannot tell. */
   async volumeUse(id: InstallationId): Promise<number | null> {
-    const call = { method: 'GET', path: '/volume/use', timeoutMilliseconds: ASK_MILLISECONDS } as const;
+    const call = { method: 'GET', path: '/volume/use', timeoutMilliseconds: MEASURE_MILLISECONDS } as const;
     return this.#parse(id, nodeVolumeUse, await this.#call(id, call)).bytes;
   }
 

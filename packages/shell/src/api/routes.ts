@@ -35,6 +35,7 @@ export const shellRoutes = {
   'catalog.publish': 'PUT /v1/catalog/:appId/versions/:version',
   'catalog.withdraw': 'DELETE /v1/catalog/:appId/versions/:version',
   'disk.read': 'GET /v1/account/disk',
+  'storage.use': 'GET /v1/account/disk/use',
   'apps.data.delete': 'DELETE /v1/apps/:appId/data',
   'volumes.delete': 'DELETE /v1/account/volumes/:appId',
   'apps.list': 'GET /v1/apps',

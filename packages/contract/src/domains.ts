@@ -22,6 +22,7 @@ import { leases } from './domains/leases.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { objectStorage } from './domains/object-storage.ts';
+import { accountOffers } from './domains/offers.ts';
 import { operator } from './domains/operator.ts';
 import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
@@ -57,6 +58,7 @@ export * from './domains/members.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
+export * from './domains/offers.ts';
 export * from './domains/operator.ts';
 export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
@@ -101,6 +103,7 @@ const domains = {
   publicAddresses,
   ingress,
   objectStorage,
+  accountOffers,
   fleet,
   operator,
   intelligence,

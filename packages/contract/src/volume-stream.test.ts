@@ -114,7 +114,7 @@ describe('frames', () => {
     'a file without a size': [Buffer.from('{"type":"file"}')],
     'a negative size': [entryFrame(file(-1))],
     'a path out of the volume': [entryFrame({ ...file(0), path: '../../etc/passwd' })],
-    'nothing': [],
+    nothing: [],
   };
   for (const [lie, frames] of Object.entries(lies))
     test(`with ${lie} are refused`, async () => {

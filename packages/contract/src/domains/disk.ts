@@ -107,7 +107,8 @@ const volumeRoutes = {
   'storage.use': {
     method: 'GET',
     path: '/v1/account/disk/use',
-    summary: 'How much the apps of the account keep in their volumes and in object storage, as their nodes and the store say',
+    summary:
+      'How much the apps of the account keep in their volumes and in object storage, as their nodes and the store say',
     callers: ['session'],
     whileClosing: true,
     answers: { 200: storageUse },

@@ -16,6 +16,7 @@ import {
   memberName,
   proveMemberBody,
 } from './members.ts';
+import { machineGift, machineGifts } from './offers.ts';
 import { workloadRuntime, workloadRuntimes } from './packages.ts';
 import { logEntry, publicPortStatus, workloadStatus, workloads, workloadUse } from './workloads.ts';
 
@@ -104,6 +105,8 @@ const nodeMachine = z.strictObject({
     .string()
     .max(64)
     .regex(...readableLine),
+  /** What it can give backends besides their runtime; absent from nodes of former versions. */
+  gives: z.array(machineGift).max(machineGifts.length).optional(),
   /** Identity of the folder that it shares with other nodes for volumes; absent when it has none. */
   sharedStore: z.uuid().optional(),
 });

@@ -184,13 +184,7 @@ test('links that lead out, or lie below links, are named and not made; the other
   ];
   frames = [...bad, ...file('last', 'x'), END];
   const entries = await unpacked(await begin());
-  assert.deepEqual(paths(entries), [
-    'volume/d/',
-    'volume/d/l/',
-    'volume/last',
-    'volume/d/l',
-    'volume-left-out.jsonl',
-  ]);
+  assert.deepEqual(paths(entries), ['volume/d/', 'volume/d/l/', 'volume/last', 'volume/d/l', 'volume-left-out.jsonl']);
   assert.deepEqual(
     leftOut(entries).map(({ path }) => path),
     ['etc', 'up', 'around', 'd/l/up'],

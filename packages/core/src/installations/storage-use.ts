@@ -2,8 +2,8 @@
 // time, and what it does not say is unknown.
 import { RefusalError, type StorageUse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { measureObjects } from '../object-storage/face.ts';
 import { selectUploadedBytes } from '../disk/face.ts';
+import { measureObjects } from '../object-storage/face.ts';
 import { type StoredRow, selectStored } from './data-queries.ts';
 
 /** Asked at the same time for one answer. */

@@ -2,3 +2,4 @@
 export { deleteObjectsOf, mayHaveObjects } from './app-objects.ts';
 export { ObjectStoreError } from './delete-objects.ts';
 export { measureObjects } from './measure-objects.ts';
+export { whyNoStorage } from './offers-storage.ts';

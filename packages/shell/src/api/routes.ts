@@ -78,6 +78,7 @@ export const shellRoutes = {
   'apps.public': 'GET /v1/apps/:appId/public',
   'apps.renewPublic': 'POST /v1/apps/:appId/public/renew',
   'apps.publicRequests': 'GET /v1/apps/:appId/public/requests',
+  'account.offers': 'GET /v1/account/offers',
   'operator.invitations.list': 'GET /v1/operator/invitations',
   'operator.invitations.create': 'POST /v1/operator/invitations',
   'operator.invitations.revoke': 'DELETE /v1/operator/invitations/:id',

@@ -1,7 +1,7 @@
 // A permission as one sentence, for the shell and the platform's own apps.
-import { isCritical, type PermissionId, permissions } from '@platform/contract/permissions';
+import { isCritical, opensSomething, type PermissionId, permissions } from '@platform/contract/permissions';
 
-export { isCritical };
+export { isCritical, opensSomething };
 
 /** What the resources of a permission are called in front of one of them. */
 export const RESOURCE_LABELS: Readonly<Record<(typeof permissions)[PermissionId]['resources'], string>> = {

@@ -119,7 +119,9 @@ function Progress({ bytes, most }: { readonly bytes: number; readonly most: numb
   const text = `${sizeText(bytes)}${most === null || most < bytes ? '' : ` of at most ${sizeText(most)}`} downloaded …`;
   return (
     <>
-      {most !== null && <progress class="download-progress" value={Math.min(bytes, most)} max={most} aria-label="Download" />}
+      {most !== null && (
+        <progress class="download-progress" value={Math.min(bytes, most)} max={most} aria-label="Download" />
+      )}
       <p role="status" class="quiet-text">
         {text}
       </p>

@@ -48,7 +48,11 @@ export function StoragePage() {
               What apps with a backend keep, and packages you publish, appear here with their size.
             </Empty>
           )}
-          <Items title="App data" rows={disk.volumes.toSorted(byName).map((one) => volumeItem(one, use))} {...reading} />
+          <Items
+            title="App data"
+            rows={disk.volumes.toSorted(byName).map((one) => volumeItem(one, use))}
+            {...reading}
+          />
           <Objects use={use} />
           <Items title="Published packages" rows={disk.packages.toSorted(byVersion).map(packageItem)} {...reading} />
           <Items title="Images of apps" rows={disk.images.toSorted(byName).map(imageItem)} {...reading} />
@@ -77,7 +81,7 @@ function Total({ disk: { usedBytes: reserved, limitBytes, packages, images }, us
       </p>
       <div class="storage-bar" aria-hidden="true">
         <span style={{ inlineSize: share(reserved, limitBytes) }}>
-          {used !== null && <span style={{ inlineSize: share(used, reserved) }} />}
+          {used !== null && <span class="storage-used" style={{ inlineSize: share(used, reserved) }} />}
         </span>
       </div>
       {reserved >= limitBytes && (
@@ -102,8 +106,10 @@ function Objects({ use }: { readonly use: StorageUse | null }) {
             <span class="row-text">
               <span class="row-title">{name}</span>
               <span class="row-about">
-                {bytes === null ? 'The store doesn’t say how much' : `${more ? 'more than ' : ''}${sizeText(bytes)} used`} ·
-                nothing reserved
+                {bytes === null
+                  ? 'The store doesn’t say how much'
+                  : `${more ? 'more than ' : ''}${sizeText(bytes)} used`}{' '}
+                · nothing reserved
               </span>
             </span>
           </li>

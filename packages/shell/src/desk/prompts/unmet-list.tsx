@@ -12,6 +12,8 @@ interface UnmetListProps {
 
 export function UnmetList({ name, needs, linked = false }: UnmetListProps) {
   if (needs.length === 0) return null;
+  // Said once, below.
+  const shared = needs.map(({ next }) => next).find((next, index, all) => all.indexOf(next) !== index);
   const blocked = needs.some(({ kind }) => kind === 'blocks');
   return (
     <Note tone="warning">
@@ -25,12 +27,13 @@ export function UnmetList({ name, needs, linked = false }: UnmetListProps) {
                 {next}
               </a>
             ) : (
-              next
+              next !== shared && next
             )}
             {command !== undefined && <code class="unmet-command">{command}</code>}
           </li>
         ))}
       </ul>
+      {shared !== undefined && <p>{shared}</p>}
     </Note>
   );
 }

@@ -112,8 +112,9 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
       const file = await lock(installationId, abort);
       try {
         // The lock file stays: it holds the last epoch.
-        await rm(join(directory, installationId), { recursive: true, force: true });
+        // First: were this process to end in between, a folder that is left would be known again, and one that is gone not missed.
         known.forget(installationId);
+        await rm(join(directory, installationId), { recursive: true, force: true });
       } finally {
         await file.close();
       }

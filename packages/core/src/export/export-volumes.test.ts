@@ -56,7 +56,7 @@ const link = (path: string, target: string) => entryFrame({ type: 'link', path, 
 
 async function send(response: http.ServerResponse): Promise<void> {
   underWay += 1;
-  let wake = () => undefined as void;
+  let wake: () => void = () => undefined;
   response.on('drain', () => wake());
   response.on('close', () => {
     underWay -= 1;

@@ -74,6 +74,7 @@ export async function selectStored(
   return rows;
 }
 
+/** A volume of an account, by the app it belongs to. */
 export interface OwnVolume {
   readonly appId: string;
   readonly id: InstallationId;

@@ -8,6 +8,7 @@ export type ReadEntry = Exclude<VolumeEntry, { type: 'end' | 'file' }> | ReadFil
 
 export type ReadFile = Extract<VolumeEntry, { type: 'file' }> & { content(): AsyncGenerator<Buffer> };
 
+/** The entries of a volume in the order of its folders, as its node sends them. */
 export type ReadVolume = AsyncGenerator<ReadEntry, void, undefined>;
 
 /** What an entry costs, besides its bytes: it is parsed, checked and written by itself. */

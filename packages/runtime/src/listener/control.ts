@@ -16,8 +16,8 @@ export interface ControlParts extends PlatformCalls {
   deleteVolume(installationId: string): Promise<void>;
   /** The volume as frames. @throws RefusalError before the answer has begun */
   sendVolume(installationId: string, res: ServerResponse): Promise<void>;
-  /** Bytes that the volume holds, `null` where that cannot be told; undefined where there is none. */
-  volumeUse(installationId: string): Promise<number | null | undefined>;
+  /** Bytes that the volume holds, 0 where none was made; `null` where that cannot be told. */
+  volumeUse(installationId: string): Promise<number | null>;
   readonly logs: LogStore;
   /** Aborted when the Runtime ends: streams end with it. */
   readonly ending: AbortSignal;
@@ -64,7 +64,7 @@ export async function handleControl(parts: ControlParts, incoming: IncomingReque
     return;
   }
   if (action === 'volume/content') return parts.sendVolume(installationId, res);
-  if (action === 'volume/use') return sendJson(res, { bytes: (await parts.volumeUse(installationId)) ?? null });
+  if (action === 'volume/use') return sendJson(res, { bytes: await parts.volumeUse(installationId) });
   if (action === 'logs') {
     const page = logPage(incoming.query);
     if (page === undefined) throw refuse('invalid_request', 'limit or before is not a number.');

@@ -114,7 +114,11 @@ function controlParts(
       await sharedVolumes?.remove(id, ending);
     },
     sendVolume: (id, res) => sendVolume({ fleet, resting, volumes, sharedVolumes, log }, id, res, ending),
-    volumeUse: (id) => volumes.use(id),
+    async volumeUse(id) {
+      const bytes = await volumes.use(id);
+      // Not made yet; in a shared folder it may be there, and nothing counts it.
+      return bytes === undefined ? (sharedVolumes === undefined ? 0 : null) : bytes;
+    },
     logs,
     ending,
   };

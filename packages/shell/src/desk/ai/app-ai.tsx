@@ -5,7 +5,7 @@ import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { Note, Skeleton } from '../../design/controls.tsx';
-import { UnmetList } from '../prompts/unmet-list.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import { UseTable } from './ai-chart.tsx';
 import { costInWords } from './ai-words.ts';
 import { AppLimit } from './app-limit.tsx';

@@ -11,6 +11,7 @@ import { Icon } from '../../design/icons.tsx';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { grantsOf, proposedChoice } from './narrowing.ts';
@@ -19,7 +20,6 @@ import { PermissionList } from './permission-list.tsx';
 import { BackendSummary, ResourceList } from './resource-list.tsx';
 import { asksForNothing } from './resource-words.ts';
 import { ScrollBox } from './scroll-box.tsx';
-import { UnmetList } from './unmet-list.tsx';
 
 interface Installation {
   readonly detail: CatalogDetail;

@@ -16,6 +16,7 @@ import { closeApp } from '../../apps/frames/open-apps.ts';
 import { Note } from '../../design/controls.tsx';
 import { isOlder, shortVersion } from '../../design/words.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
@@ -26,7 +27,6 @@ import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
 import { ResourceList } from './resource-list.tsx';
 import { ScrollBox } from './scroll-box.tsx';
-import { UnmetList } from './unmet-list.tsx';
 
 interface Upgrade {
   readonly detail: CatalogDetail;

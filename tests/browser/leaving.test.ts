@@ -45,8 +45,15 @@ for (const [device, viewport] of DEVICES) {
     const { page, context } = await newPerson(browser, viewport);
     const name = `leaver-${device}`;
     await register(page, name);
+    const installed = await page.evaluate(async () => {
+      const body = JSON.stringify({ appId: 'notes' });
+      const headers = { 'content-type': 'application/json' };
+      return (await fetch('/v1/apps', { method: 'POST', headers, body })).status;
+    });
+    assert.equal(installed, 201);
     await page.goto(`${platform.origin}/#/settings/account`);
     await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: /^Include the files of one app, up to 0 bytes\./ }).waitFor();
     await look(page, device, 'leaving-account');
     await settingsFit(page);
 

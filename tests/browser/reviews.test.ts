@@ -168,7 +168,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       // Published in its second version by now, which asks for more.
       await store.getByRole('button', { name: 'Install Weather' }).click();
       const review = page.getByRole('dialog', { name: 'Install Weather?' });
-      await review.getByText('Runs all the time').waitFor();
+      await review.getByText('Runs all the time', { exact: true }).waitFor();
       await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await pressInPrompt(
         review.getByRole('button', { name: 'Don’t install' }),

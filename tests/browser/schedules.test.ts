@@ -80,6 +80,29 @@ async function seen(account: TestAccount): Promise<ScheduleFiring[]> {
   return JSON.parse((await ask('/seen')).text) as ScheduleFiring[];
 }
 
+test('right after Notes is installed, it can be given something to do every day', async (t) => {
+  const account = await registerAccount(platform, 'diarist');
+  await account.browser.take('/v1/apps', { body: { appId: 'notes' } });
+  const { page, schedules } = await openSchedules(account, DESKTOP);
+  t.after(() => page.context().close());
+  await schedules.getByRole('button', { name: 'Add schedule' }).first().click();
+  const form = schedules.getByRole('form', { name: 'New schedule' });
+  await form.getByRole('textbox', { name: 'Name' }).fill('Every morning');
+  await form.getByRole('combobox', { name: 'What runs', exact: true }).selectOption({ label: 'Notes: daily-note' });
+  await form.getByText('Data for the app').click();
+  await form.getByLabel('JSON object').fill('{"text": "What was good yesterday?"}');
+  await form.getByRole('button', { name: 'Add schedule' }).click();
+  const morning = schedules.getByRole('article', { name: 'Every morning' });
+  await morning.getByRole('button', { name: 'Run now: Every morning' }).click();
+  await morning.getByText('Delivered').waitFor();
+  const ask = await openBackend(platform, account, 'notes');
+  const { notes } = JSON.parse((await ask('/notes')).text) as { notes: { text: string }[] };
+  assert.equal(notes.length, 1);
+  assert.match(notes[0]?.text ?? '', /^\w+day, \w+ \d+, \d{4}\nWhat was good yesterday\?$/);
+  // Nobody but a schedule begins one.
+  assert.equal((await ask('/jobs/daily-note', { scheduledFor: '2026-11-22T07:00:00.000Z' })).status, 404);
+});
+
 for (const [device, viewport] of DEVICES) {
   test(`without an app that can run at set times, Schedules says what to do, on a ${device}`, async (t) => {
     const { page, schedules } = await openSchedules(await registerAccount(platform, `empty-${device}`), viewport);

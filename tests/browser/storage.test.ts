@@ -54,7 +54,7 @@ for (const [device, viewport] of DEVICES) {
     t.after(() => context.close());
     const page = await context.newPage();
     await page.goto(`${platform.origin}/#/settings/storage`);
-    await page.getByText('of 20 GiB used').waitFor();
+    await page.getByText('of 20 GiB reserved').waitFor();
     await look(page, device, 'storage');
     const tooWide = await page.evaluate(() =>
       [...document.querySelectorAll('main, .settings')].some((element) => element.scrollWidth > element.clientWidth),
@@ -76,7 +76,7 @@ for (const [device, viewport] of DEVICES) {
     await old.getByRole('button', { name: 'Delete' }).click();
     await old.waitFor({ state: 'detached' });
     await page.reload();
-    await page.getByText('of 20 GiB used').waitFor();
+    await page.getByText('of 20 GiB reserved').waitFor();
     assert.equal(await page.getByText('Old Ledger').count(), 0);
     await settingsFit(page);
     await account.fetch(`/v1/apps/kept-${device}`, { method: 'DELETE' });
@@ -95,10 +95,16 @@ for (const [device, viewport] of DEVICES) {
       return answer.status === 200 ? Number(answer.text) : null;
     };
     for (const wanted of [1, 2, 3]) assert.equal(await lines(), wanted);
+    await account.browser.take(`/v1/apps/${appId}/stop`, { method: 'POST' });
 
     const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());
     const page = await context.newPage();
+    await page.goto(`${platform.origin}/#/settings/storage`);
+    await page.getByText(/^\d+ KiB used of 64 MiB reserved · installed$/).waitFor();
+    await page.getByText(/of 20 GiB reserved, [\d.]+ [KM]iB of it in use/).waitFor();
+    await look(page, device, 'storage-use');
+    await account.browser.take(`/v1/apps/${appId}/start`, { method: 'POST' });
     await page.goto(`${platform.origin}/#/settings/apps/${appId}`);
     await page.getByRole('button', { name: 'Delete its data …' }).click();
     await page.getByLabel('Type Night Diary to confirm').fill('Night Diary');
@@ -134,7 +140,7 @@ test('what is listed goes by its name, and a version that somebody may go back t
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(`${platform.origin}/#/settings/storage`);
-  await page.getByText('of 20 GiB used').waitFor();
+  await page.getByText('of 20 GiB reserved').waitFor();
   const titles = await page.locator('.settings-page .row-title').allInnerTexts();
   const mine = ['Flower', 'Wood', 'alder 1.10.0', 'alder 1.9.0', 'alder 1.0.0', 'zinnia 1.0.0'];
   assert.deepEqual(

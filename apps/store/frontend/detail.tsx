@@ -12,6 +12,7 @@ import { LazyIcon } from './lazy-icon.tsx';
 import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
 import { SoonBadge } from './soon-badge.tsx';
+import { Unmet } from './unmet.tsx';
 import { Versions } from './versions.tsx';
 import { VisibilityBadge } from './visibility-badge.tsx';
 
@@ -94,6 +95,7 @@ function Rest({ app, detail, actions, again }: RestProps) {
   const former = actions.installed(appId)?.former ?? null;
   return (
     <>
+      <Unmet detail={detail} />
       <Gallery app={app} detail={detail} />
       {changes !== null && (
         <section aria-labelledby="changes-title">

@@ -8,7 +8,7 @@ interface PermissionWordsProps {
 }
 
 export function PermissionWords({ name, permissions: requested }: PermissionWordsProps) {
-  // As in the review that follows.
+  // A review does not offer what no part of the platform has yet.
   const permissions = requested.filter(({ id }) => opensSomething(id));
   return (
     <section aria-labelledby="permissions-title">

@@ -22,9 +22,10 @@ export class NoteFile {
     }
   }
 
-  async add(text) {
-    const note = { id: randomUUID(), text, createdAt: new Date().toISOString() };
-    await this.#change((notes) => [note, ...notes]);
+  /** A note with an id that is there already is not added again. */
+  async add(text, id = randomUUID()) {
+    const note = { id, text, createdAt: new Date().toISOString() };
+    await this.#change((notes) => (notes.some((one) => one.id === id) ? notes : [note, ...notes]));
     return note;
   }
 

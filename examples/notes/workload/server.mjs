@@ -14,6 +14,7 @@ const server = createServer(async (request, response) => {
 
 // Only this installation's own page gets here: the platform has checked that before.
 async function handle(request) {
+  if (request.url === '/jobs/daily-note') return dailyNote(request);
   const [, collection, id] = request.url.split('/');
   if (collection !== 'notes') return refused(404, 'not_found', 'There is nothing here.');
   if (request.method === 'GET') return { status: 200, body: { notes: await notes.all() } };
@@ -36,11 +37,25 @@ function failed(error) {
   return refused(500, 'internal_error', 'The backend failed on this request. See the app’s log.');
 }
 
+// A schedule of the owner calls it: in the morning there is a note to write on. Only the platform sets the field.
+async function dailyNote(request) {
+  if (request.headers['platform-trigger'] !== 'schedule') return refused(404, 'not_found', 'There is nothing here.');
+  const { scheduledFor, payload } = JSON.parse(await bodyOf(request));
+  const day = new Date(scheduledFor).toLocaleDateString('en', { dateStyle: 'full', timeZone: 'UTC' });
+  const about = typeof payload?.text === 'string' ? payload.text.slice(0, 1_000) : '';
+  // The same call may come twice, and then has the same key: it is the id of the note.
+  return keep(`${day}\n${about}`, request.headers['idempotency-key']);
+}
+
 async function add({ text }) {
   if (typeof text !== 'string' || text.trim() === '' || text.length > 10_000) {
     return refused(400, 'invalid_request', 'A note has 1 to 10,000 characters.');
   }
-  const note = await notes.add(text.trim());
+  return keep(text);
+}
+
+async function keep(text, id) {
+  const note = await notes.add(text.trim(), id);
   // The note is safe. Whether the owner of this account allows the rest is another matter.
   const problems = await attempts([
     () =>

@@ -31,3 +31,4 @@ export * from './schema-words.ts';
 export * from './session-header.ts';
 export * from './sizes.ts';
 export * from './text.ts';
+export * from './unmet-needs.ts';

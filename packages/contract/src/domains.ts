@@ -23,6 +23,7 @@ import { messaging } from './domains/messaging.ts';
 import { nodes } from './domains/nodes.ts';
 import { notifications } from './domains/notifications.ts';
 import { objectStorage } from './domains/object-storage.ts';
+import { accountOffers } from './domains/offers.ts';
 import { operator } from './domains/operator.ts';
 import { operatorSettingsDomain } from './domains/operator-settings.ts';
 import { outbound } from './domains/outbound.ts';
@@ -60,6 +61,7 @@ export * from './domains/messaging.ts';
 export * from './domains/nodes.ts';
 export * from './domains/notifications.ts';
 export * from './domains/object-storage.ts';
+export * from './domains/offers.ts';
 export * from './domains/operator.ts';
 export * from './domains/operator-settings.ts';
 export * from './domains/outbound.ts';
@@ -105,6 +107,7 @@ const domains = {
   publicAddresses,
   ingress,
   objectStorage,
+  accountOffers,
   fleet,
   operator,
   operatorSettings: operatorSettingsDomain,

@@ -12,6 +12,15 @@ export interface AccountFile {
   readonly content: Buffer | { readonly bytes: number; readonly open: () => Readable };
 }
 
+/** What else an archive may hold. */
+export type AccountEntry =
+  | (AccountFile & { readonly modified?: Date; readonly executable?: boolean })
+  | { readonly path: string; readonly kind: 'folder'; readonly modified: Date }
+  /** Leads to another place of the archive, as a path from its own folder. */
+  | { readonly path: string; readonly kind: 'link'; readonly target: string }
+  /** Another name of the file at the path `of`, which came before. */
+  | { readonly path: string; readonly kind: 'name'; readonly of: string };
+
 /** A file of lines is split at this many bytes, since an archive says the size of a file before its content. */
 const PART_BYTES = 1024 * 1024;
 

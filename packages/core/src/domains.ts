@@ -19,6 +19,7 @@ import { messagingDomain } from './messaging/domain.ts';
 import { nodeDomain } from './nodes/domain.ts';
 import { notificationDomain } from './notifications/domain.ts';
 import { objectStorageDomain } from './object-storage/domain.ts';
+import { offersDomain } from './offers/domain.ts';
 import { outboundDomain } from './outbound/domain.ts';
 import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
@@ -78,6 +79,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     contactDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),
+    offersDomain(context),
     topologyDomain(context),
     ingressDomain(context, options),
     placementDomain(context),

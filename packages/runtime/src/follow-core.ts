@@ -1,7 +1,8 @@
 // The talk of a node with core: it registers, follows what core wants of it and carries that out, reports its load, and stops
 // what could run elsewhere when it loses its lease.
 import { randomUUID } from 'node:crypto';
-import type { NodeHeartbeat } from '@platform/contract';
+import { type MachineGift, machineGifts, type NodeHeartbeat } from '@platform/contract';
+import { noTunnel } from './drivers/docker/tunnel/tunnel-files.ts';
 import { Lease } from './lease.ts';
 import type { NodeSides } from './listener/open-sides.ts';
 import { describeMachine, machineLoad } from './machine.ts';
@@ -114,8 +115,19 @@ async function registrationOf({ options, means, sides: { control, publicSide } }
       memoryMiB: options.memoryMiB,
       diskMiB: await means.volumeCapacityMiB,
       sharedStore: means.sharedVolumes?.store,
+      gives: giftsOf(options, means),
     }),
   };
+}
+
+function giftsOf({ udp }: RuntimeOptions, { driver: { report } }: NodeMeans): MachineGift[] {
+  const has = {
+    udp: udp !== undefined,
+    // The docker driver alone provides it.
+    tunnel: report.driver === 'docker' && noTunnel() === undefined,
+    internet: report.noInternet === undefined,
+  };
+  return machineGifts.filter((gift) => has[gift]);
 }
 
 /** Stops backends with volumes while the disk is full. */

@@ -1,6 +1,6 @@
 // This machine's resources, which it reports to core when it registers, and its current load.
 import { availableParallelism, loadavg, totalmem } from 'node:os';
-import { type MachineLoad, MiB, type NodeMachine, processorKinds } from '@platform/contract';
+import { type MachineGift, type MachineLoad, MiB, type NodeMachine, processorKinds } from '@platform/contract';
 import type { DriverReport } from './drivers/driver.ts';
 import { RUNTIME_VERSION } from './version.ts';
 
@@ -13,6 +13,7 @@ export function describeMachine(
     readonly memoryMiB: number | undefined;
     readonly diskMiB: number;
     readonly sharedStore: string | undefined;
+    readonly gives: readonly MachineGift[];
   },
 ): NodeMachine {
   const processor = processorKinds.find((kind) => kind === process.arch);
@@ -25,6 +26,7 @@ export function describeMachine(
     runtimes: [...(report.runtimes ?? ['node'])],
     ...(processor === undefined ? {} : { processor }),
     version: RUNTIME_VERSION,
+    gives: [...more.gives],
     ...(more.sharedStore === undefined ? {} : { sharedStore: more.sharedStore }),
   };
 }

@@ -9,6 +9,7 @@ import type { Driver } from './drivers/driver.ts';
 import { type DriverOptions, openDriver } from './drivers/open-driver.ts';
 import { type Identities, openIdentities, takenIds } from './identities.ts';
 import { type Failures, openFailures } from './lifecycle/failures.ts';
+import { Resting } from './lifecycle/resting.ts';
 import { findSurvivors, type Survivors } from './lifecycle/survivors.ts';
 import { type LogStore, openLogStore } from './logs/log-store.ts';
 import { openUdpPorts, type UdpPorts } from './network/udp-ports.ts';
@@ -42,6 +43,8 @@ export interface NodeMeans {
   readonly volumes: Volumes;
   /** Undefined on a node that shares none. */
   readonly sharedVolumes: SharedVolumes | undefined;
+  /** Whose volumes are being copied. */
+  readonly resting: Resting;
   readonly logs: LogStore;
   readonly packages: PackageStore;
   /** Undefined as an ordinary user: everything runs as that user then. */
@@ -83,6 +86,7 @@ export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending:
     volumeCapacityMiB: measuring,
     volumes,
     sharedVolumes: sharedVolumesOf(options, driver),
+    resting: new Resting(),
     logs: openLogStore(join(dataDirectory, 'logs'), clock, log, () => disk.level() !== 'room'),
     packages: openPackageStore(
       join(dataDirectory, 'workloads'),

@@ -34,6 +34,13 @@ export interface SharedVolumes {
     installationId: string,
     start: { readonly epoch: number; readonly uid: number | undefined; readonly abort: AbortSignal },
   ): Promise<VolumeClaim>;
+  /**
+   * The volume as it lies there; no start uses it until it is released. Waits some seconds for a holder.
+   *
+   * @returns undefined where there is none
+   * @throws LaunchError while a start holds it
+   */
+  hold(installationId: string, abort: AbortSignal): Promise<VolumeClaim | undefined>;
   /** Deletes the volume of an installation. @throws LaunchError while a start holds it */
   remove(installationId: string, abort: AbortSignal): Promise<void>;
 }
@@ -63,13 +70,24 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
   if (process.getuid?.() === 0) chmodSync(directory, 0o711);
   const volumes = readdirSync(directory).filter((name) => !name.startsWith('.'));
   const known = openKnownVolumes(join(directory, KNOWN), volumes);
+
+  /** @throws LaunchError while another one has it */
+  async function lock(installationId: string, abort: AbortSignal): Promise<FileHandle> {
+    const file = await open(join(locks, installationId), 'a+', 0o600);
+    try {
+      if (await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })) return file;
+      throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
   return {
     store: storeIdentity(directory),
     async claim(installationId, { epoch, uid, abort }) {
-      const file = await open(join(locks, installationId), 'a+', 0o600);
+      const file = await lock(installationId, abort);
       try {
-        if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
-          throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
         const folder = join(directory, installationId);
         if (known.kindOf(installationId) !== null && !existsSync(folder))
           throw new StartRefused(
@@ -84,11 +102,15 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
         throw error;
       }
     },
+    async hold(installationId, abort) {
+      const folder = join(directory, installationId);
+      if (!existsSync(folder)) return undefined;
+      const file = await lock(installationId, abort);
+      return { folder, release: () => file.close() };
+    },
     async remove(installationId, abort) {
-      const file = await open(join(locks, installationId), 'a+', 0o600);
+      const file = await lock(installationId, abort);
       try {
-        if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
-          throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
         // The lock file stays: it holds the last epoch.
         // First: were this process to end in between, a folder that is left would be known again, and one that is gone not missed.
         known.forget(installationId);

@@ -191,7 +191,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
           changes: null,
           size: 1,
         },
-        ...{ permissions: [], screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
+        ...{ permissions: [], backend: null, screenshots: [], secretSlots: [], publicRoutes: [], versions: [] },
         installed: { version: '0.9.0', name, icon: '/icon', sameIcon: true },
         publishedAt: '2026-11-21T10:00:00.000Z',
       };

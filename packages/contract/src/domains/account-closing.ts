@@ -1,6 +1,6 @@
 // Leaving: the export of an account, and its deletion after a grace in which its owner can still keep it.
 import * as z from 'zod';
-import type { Errors, Limits, Routes } from '../domain.ts';
+import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 import { passkeyConfirmation, secretFree } from './accounts.ts';
 
@@ -14,6 +14,11 @@ const limits = {
     value: 4,
     unit: 'items',
     meaning: 'exports of accounts that one replica of core makes at the same time, one of each account',
+  },
+  exportedVolume: {
+    value: 65_536 * MiB,
+    unit: 'bytes',
+    meaning: 'what the download of an account may contain of the volume of one app',
   },
 } as const satisfies Limits;
 
@@ -31,16 +36,22 @@ export const deletionBody = z.strictObject({
   confirmation: passkeyConfirmation,
 });
 
+export const exportBody = z.strictObject({
+  confirmation: passkeyConfirmation,
+  /** Whether it contains what apps keep in their volumes; each stops while its volume is read. */
+  volumes: z.boolean().default(true),
+});
+
 const exportRoutes = {
   'account.export': {
     method: 'POST',
     path: '/v1/account/export',
-    summary: 'Everything core has of the account, as a .tar.gz',
+    summary: 'Everything the platform has of the account, as a .tar.gz',
     callers: ['session'],
     whileClosing: true,
     origin: 'shell',
     confirms: 'account.export',
-    body: secretFree(z.strictObject({ confirmation: passkeyConfirmation })),
+    body: secretFree(exportBody),
     answers: { 200: 'application/gzip' },
     rate: 'authentication',
   },

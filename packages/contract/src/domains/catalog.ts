@@ -1,11 +1,12 @@
 // The catalog: what is published (contract 3).
 import * as z from 'zod';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
+import { processorKinds } from '../executable.ts';
 import { appId, timestamp, version } from '../primitives.ts';
 import { ofApp, page, pageQuery } from './common.ts';
 import { backendResources, requestedGrant } from './grants.ts';
 import { declaredSlot } from './outbound.ts';
-import { manifest, packages, visibilities } from './packages.ts';
+import { manifest, packages, visibilities, workloadRuntime } from './packages.ts';
 
 const limits = {
   publishesPerAccount: { value: 2, unit: 'items', meaning: 'concurrent publications by one account' },
@@ -68,6 +69,8 @@ export type CatalogEntry = z.infer<typeof catalogEntry>;
 
 export const catalogDetail = catalogEntry.extend({
   permissions: z.array(requestedGrant),
+  /** What its backend is, which not every machine can run; `null` without one. */
+  backend: z.strictObject({ runtime: workloadRuntime, processor: z.enum(processorKinds).nullable() }).nullable(),
   /** What is new in this version, in plain text. */
   changes: z.string().nullable(),
   /** Paths on the shell's origin. */

@@ -69,6 +69,16 @@ export const accountDisk = z.strictObject({
 });
 export type AccountDisk = z.infer<typeof accountDisk>;
 
+/** What the apps of an account keep, installed and removed. `null` is unknown: its node or the store did not say it. */
+export const storageUse = z.strictObject({
+  volumes: z.array(z.strictObject({ appId, name: z.string(), bytes: bytes.nullable() })),
+  /** Nothing is reserved for objects. `more`: there are more than were counted. */
+  objects: z.array(z.strictObject({ appId, name: z.string(), bytes: bytes.nullable(), more: z.boolean() })),
+  /** Of published packages, as uploaded. */
+  packageBytes: bytes,
+});
+export type StorageUse = z.infer<typeof storageUse>;
+
 /** What an image takes where it is unpacked; more than any machine has is none. */
 export const claimImageBody = z.strictObject({ bytes: bytes.max(2 ** 50) });
 
@@ -94,6 +104,16 @@ const routes = {
 } as const satisfies Routes;
 
 const volumeRoutes = {
+  'storage.use': {
+    method: 'GET',
+    path: '/v1/account/disk/use',
+    summary:
+      'How much the apps of the account keep in their volumes and in object storage, as their nodes and the store say',
+    callers: ['session'],
+    whileClosing: true,
+    answers: { 200: storageUse },
+    rate: 'session',
+  },
   'apps.data.delete': {
     method: 'DELETE',
     path: '/v1/apps/:appId/data',

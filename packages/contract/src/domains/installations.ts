@@ -1,7 +1,9 @@
 // Installed apps: install, launch, upgrade, and what apps see of them (contract 3).
+
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
+import type { UnmetNeed } from '../unmet-needs.ts';
 import type { CatalogDetail, CatalogEntry } from './catalog.ts';
 import { emptyBody, json, ofApp, page, pageQuery } from './common.ts';
 import { grant, grants } from './grants.ts';
@@ -238,8 +240,11 @@ const routes = {
 
 export const installations = { limits, errors, routes } as const;
 
-/** What the page of an app in the Store shows; `link` is the address of that page, which finds unlisted apps too. */
-export type AppDetails = CatalogDetail & { readonly link: string };
+/**
+ * What the page of an app in the Store shows. `link` is the address of that page, which finds unlisted apps too; `unmet` is what of it
+ * cannot work on this platform, for the platform's own Store, and empty for every other app.
+ */
+export type AppDetails = CatalogDetail & { readonly link: string; readonly unmet: readonly UnmetNeed[] };
 
 declare module '../bridge-calls.ts' {
   interface BridgeCalls {

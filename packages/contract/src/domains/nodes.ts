@@ -16,6 +16,7 @@ import {
   memberName,
   proveMemberBody,
 } from './members.ts';
+import { machineGift, machineGifts } from './offers.ts';
 import { workloadRuntime, workloadRuntimes } from './packages.ts';
 import { logEntry, publicPortStatus, workloadStatus, workloads, workloadUse } from './workloads.ts';
 
@@ -104,6 +105,8 @@ const nodeMachine = z.strictObject({
     .string()
     .max(64)
     .regex(...readableLine),
+  /** What it can give backends besides their runtime; absent from nodes of former versions. */
+  gives: z.array(machineGift).max(machineGifts.length).optional(),
   /** Identity of the folder that it shares with other nodes for volumes; absent when it has none. */
   sharedStore: z.uuid().optional(),
 });
@@ -221,6 +224,9 @@ const reportedLog = z.array(z.unknown()).max(MOST_ENTRIES).pipe(z.array(reported
 /** Answer of the node's `GET /control/installations/:id/logs?limit=&before=`, newest first. */
 export const nodeLogs = z.strictObject({ items: reportedLog, before: position });
 export type NodeLogs = z.infer<typeof nodeLogs>;
+
+/** The node's answer to `GET /control/installations/:id/volume/use`. */
+export const nodeVolumeUse = z.object({ bytes: z.int().min(0).nullable() });
 
 /**
  * One line of the node's `GET /control/installations/:id/logs/stream`: log lines in their order. The answer is a line of

@@ -68,6 +68,7 @@ export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: C
         body: {
           ...catalogEntryOf(app, caller.accountKey),
           permissions,
+          backend: backendOf(app.manifest),
           changes: changes ?? null,
           screenshots: screenshots.map((_, index) => screenshotPath(app, index)),
           size: Number(app.size),
@@ -165,6 +166,10 @@ function lengthOf({ headers }: { readonly headers: IncomingHttpHeaders }): numbe
 }
 
 /** An app as the Store shows it to this account. */
+function backendOf({ workload }: AppVersion['manifest']): CatalogDetail['backend'] {
+  return workload === undefined ? null : { runtime: workload.runtime, processor: workload.processor ?? null };
+}
+
 function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
   const { appId, version, manifest, publisher, publishedAt, visibility, ownerKey } = app;
   return {

@@ -1,5 +1,12 @@
 // What the rest of core may use of disk.
 export { diskLeft, diskQuota, listDiskUse, requireAccountDisk } from './account-disk.ts';
 export { leavingReserve } from './leave-reserve.ts';
-export { type PackageRow, selectUseByApp, type UseByApp, type VolumeRow, volumeMiB } from './queries.ts';
+export {
+  type PackageRow,
+  selectUploadedBytes,
+  selectUseByApp,
+  type UseByApp,
+  type VolumeRow,
+  volumeMiB,
+} from './queries.ts';
 export { volumeMiBOf } from './volume-size.ts';

@@ -38,6 +38,17 @@ export async function selectUsedBytes(db: Executor, accountKey: string): Promise
   return Number(rows[0]?.bytes ?? 0);
 }
 
+/** Bytes of the packages that an account published, as an export contains them. */
+export async function selectUploadedBytes(db: Executor, accountKey: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT coalesce(sum(b.size), 0)::float8 AS bytes
+      FROM published_apps a
+      JOIN published_versions v ON v.app_id = a.app_id
+      JOIN stored_packages b ON b.hash = v.package_hash
+     WHERE a.owner_key = ${accountKey}`.execute(db);
+  return rows[0]?.bytes ?? 0;
+}
+
 /** A volume, or the data that a removed app left. */
 export interface VolumeRow {
   readonly account: string;

@@ -13,8 +13,7 @@ export function exportDomain(context: CoreContext): Domain<DomainRoute<'accountE
       'account.export': async ({ caller, body, request, reply, stillAllowed }) => {
         const refused = (fault: Parameters<typeof ceremonyRefused>[3]) =>
           ceremonyRefused(context.log, request, 'export-account', fault);
-        const { confirmation } = body;
-        await exportAccount(context, places, { caller, confirmation, refused, reply, stillAllowed });
+        await exportAccount(context, places, { caller, ...body, refused, reply, stillAllowed });
         return { streamed: true };
       },
     },

@@ -1,5 +1,24 @@
 // The file that says what an export contains, and what it does not.
-export function readme(origin: string, accountName: string, now: Date): string {
+
+interface Facts {
+  readonly origin: string;
+  readonly accountName: string;
+  readonly now: Date;
+  readonly volumes: boolean;
+}
+
+const IN_VOLUMES = `apps/<app>/volume/                 what the app's backend keeps in its volume, also of apps that you removed. The
+                                   backend was stopped while it was read. Names have %XX for bytes that are not
+                                   plain text. From a virtual machine it is a disk image, volume.ext4: mount it
+                                   on Linux, or open it with 7-Zip
+apps/<app>/volume-left-out.jsonl   what is missing of it, and why: devices, links that lead out of it, or all of it
+                                   when its machine could not be reached
+`;
+
+const NO_VOLUMES = `- files: what the backends of apps keep in their volumes. You chose to leave them out; storage.json lists the volumes.
+`;
+
+export function readme({ origin, accountName, now, volumes }: Facts): string {
   return `The account ${accountName} at ${origin}
 Downloaded ${now.toISOString()}
 
@@ -25,10 +44,10 @@ secrets.json                       names and uses of your secrets
 ai.json                            your AI providers, and what your apps used this month
 storage.json                       volumes and packages, with their sizes
 published/<app>/<version>.tgz      packages that you published, as uploaded
-
+${volumes ? IN_VOLUMES : ''}
 Not in here:
-- files: what the backends of apps stored in their volumes and in object storage, and what their pages stored in your
-  browser. storage.json lists the volumes. Use what each app offers to export, or ask the operator for a copy.
+${volumes ? '' : NO_VOLUMES}- what apps keep in object storage, and what their pages keep in your browser. Use what each app offers to export, or ask
+  the operator for a copy.
 - values of secrets and keys of AI providers: the platform never gives them out.
 - the text of search entries: the platform keeps only its words.
 - logs of backends: they stay on their machines. Settings shows them.

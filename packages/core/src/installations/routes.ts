@@ -16,6 +16,7 @@ import { findApp, listApps, listSummaries } from './list-apps.ts';
 import { streamLogs } from './log-stream.ts';
 import { readPermissions, replacePermissions } from './permissions.ts';
 import { readPublicAddress, readPublicRequests, renewPublicAddress } from './public-address.ts';
+import { readStorageUse } from './storage-use.ts';
 import { uninstallApp } from './uninstall-app.ts';
 import { upgradeApp } from './upgrade-app.ts';
 
@@ -46,6 +47,7 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
       );
       return { status: 202, body: { status: 'deleting' } };
     },
+    'storage.use': async ({ caller }) => ({ status: 200, body: await readStorageUse(context, caller.accountKey) }),
     'volumes.delete': async ({ caller, params }) => {
       await deleteVolume(context, caller.accountKey, params.appId);
       return { status: 204 };

@@ -16,6 +16,7 @@ export function openKey({ masterKey }: CoreContext, accountKey: string, provider
   return unseal(masterKey, PURPOSE, placeOf(accountKey, provider), sealed);
 }
 
+/** The operator's providers, and for each whose key its calls of this account use. */
 export async function listProviders(context: CoreContext, accountKey: string): Promise<AccountProvider[]> {
   const [keys, { intelligence }] = await Promise.all([
     selectKeys(context.database, accountKey),

@@ -10,3 +10,4 @@ export type { NodeCaller } from './node-caller.ts';
 export { nodeInventory } from './node-inventory.ts';
 export { findNodeByKey } from './node-queries.ts';
 export { Nodes } from './nodes.ts';
+export type { ReadVolume } from './read-volume.ts';

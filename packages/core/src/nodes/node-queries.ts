@@ -263,7 +263,8 @@ export async function updateNode(
            disk_mib = ${machine?.diskMiB ?? null},
            driver = ${machine?.driver ?? null}, mechanism = ${machine?.mechanism ?? null},
            runtimes = ${machine?.runtimes ?? ['node']}, processor = ${machine?.processor ?? null}, version = ${machine?.version ?? null},
-           shared_store = ${machine?.sharedStore ?? null}, asks_capabilities = ${node.asksCapabilities}
+           shared_store = ${machine?.sharedStore ?? null}, asks_capabilities = ${node.asksCapabilities},
+           gives = ${machine?.gives ?? null}
       FROM former
      WHERE nodes.id = former.id
     RETURNING former.inbound_origin AS former`.execute(db);

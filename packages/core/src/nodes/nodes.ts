@@ -10,6 +10,7 @@ import {
   nodeLogPiece,
   nodeLogs,
   nodeRefusal,
+  nodeVolumeUse,
   RefusalError,
   refuse,
 } from '@platform/contract';
@@ -22,6 +23,8 @@ import { ControlSide } from './control-side.ts';
 import { type Holding, Intake } from './intake.ts';
 import { boundToLost } from './lose-node.ts';
 import { addressOfNode, type ControlAddress, controlAddress, holderAddress } from './node-queries.ts';
+import { type ReadVolume, readVolumeEntries } from './read-volume.ts';
+import { Silence } from './silence.ts';
 
 interface ControlCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -45,8 +48,14 @@ interface Reading {
 const START_MILLISECONDS = (limits.workloadStartSeconds.value + 5) * 1_000;
 const STOP_MILLISECONDS = 15_000;
 const ASK_MILLISECONDS = 5_000;
+/** A number that a page shows when it comes. */
+const MEASURE_MILLISECONDS = 3_000;
 /** A node sends an empty line every 15 s; after this much silence it is gone. */
 const SILENCE_MILLISECONDS = 45_000;
+/** Of a node that knows the question and has none; another version of it says 404. */
+const NO_VOLUME = 204;
+/** All entries of volumes that are read at the same time, as if they came from one node. */
+const ALL_VOLUMES = 'entries of volumes';
 /** Until a node has ended what it gives up, killing it if need be. */
 const RELEASE_MILLISECONDS = 12_000;
 /** The longest that core waits for the end of a removed app. */
@@ -170,6 +179,46 @@ export class Nodes {
     }
   }
 
+  /** Bytes that its volume holds, `null` where its node cannot tell. */
+  async volumeUse(id: InstallationId): Promise<number | null> {
+    const call = { method: 'GET', path: '/volume/use', timeoutMilliseconds: MEASURE_MILLISECONDS } as const;
+    return this.#parse(id, nodeVolumeUse, await this.#call(id, call)).bytes;
+  }
+
+  /**
+   * What the volume holds, also that of a removed app. Its backend rests until `signal` is aborted or all was read. Nothing
+   * is read ahead of the consumer.
+   *
+   * @returns null where none was made yet
+   */
+  async readVolume(id: InstallationId, signal: AbortSignal): Promise<ReadVolume | null> {
+    const address = await this.#address(id);
+    const silence = new Silence(SILENCE_MILLISECONDS);
+    const reading = this.#begin(id, address, AbortSignal.any([signal, silence.over]));
+    reading.over.addEventListener('abort', () => {
+      silence.end();
+      reading.holding.end();
+    });
+    try {
+      silence.listen();
+      const call = { method: 'GET', path: '/volume/content' } as const;
+      const response = await this.#fetch(id, address, call, reading);
+      if (response.status === 200 && response.body !== null) {
+        const paces = [reading.pace, this.#intake.pace(ALL_VOLUMES)];
+        return readVolumeEntries(response.body, { silence, paces });
+      }
+      if (response.status === NO_VOLUME) {
+        silence.end();
+        return null;
+      }
+      const bounds = { limit: LONGEST_STATUS_BYTES, holding: reading.holding };
+      throw this.#refused(id, { status: response.status, text: await readBounded(response.body, bounds) });
+    } catch (error) {
+      silence.end();
+      throw error instanceof RefusalError ? error : this.#unavailable(id, 'its volume could not be read', error);
+    }
+  }
+
   /** Ends the workload and whatever the node remembers of it; its volume stays. */
   async forget(id: InstallationId): Promise<void> {
     await this.#call(id, { method: 'DELETE', path: '', timeoutMilliseconds: FORGET_MILLISECONDS });
@@ -221,9 +270,13 @@ export class Nodes {
 
   #success(id: InstallationId, answer: { readonly status: number; readonly text: string }): string {
     if (answer.status >= 200 && answer.status < 300) return answer.text;
+    throw this.#refused(id, answer);
+  }
+
+  #refused(id: InstallationId, answer: { readonly status: number; readonly text: string }): Error {
     const detail = refusalDetail(parseJson(answer.text));
-    if (detail !== null) throw refuse('workload_unavailable', detail);
-    throw this.#unavailable(id, `it answered ${answer.status}`);
+    if (detail !== null) return refuse('workload_unavailable', detail);
+    return this.#unavailable(id, `it answered ${answer.status}`);
   }
 
   /** Counts what is read of this node from now on. */
@@ -270,39 +323,6 @@ export class Nodes {
 
   #unavailable(installationId: InstallationId, why: string, cause?: unknown): Error {
     return this.#controlSide.unavailable(installationId, why, cause);
-  }
-}
-
-/** How long a node that sends a stream may say nothing. */
-class Silence {
-  readonly #longest: number;
-  readonly #over = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor(longestMilliseconds: number) {
-    this.#longest = longestMilliseconds;
-  }
-
-  /** Aborted when it lasted too long. */
-  get over(): AbortSignal {
-    return this.#over.signal;
-  }
-
-  /** From now on it is waited for the node. */
-  listen(): void {
-    clearTimeout(this.#timer);
-    if (!this.#over.signal.aborted) this.#timer = setTimeout(() => this.#over.abort(), this.#longest);
-  }
-
-  /** From now on nobody waits for the node. */
-  rest(): void {
-    clearTimeout(this.#timer);
-  }
-
-  /** The stream is over: what still reads of it stops. */
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#over.abort();
   }
 }
 

@@ -36,6 +36,8 @@ declare module '../database/schema.ts' {
       asks_capabilities: boolean | null;
       load_cpus: number | null;
       load_memory_mib: number | null;
+      /** What it can give backends; `null` where it does not say it. */
+      gives: string[] | null;
       traffic: NullableJson<NonNullable<NodeHeartbeat['traffic']>>;
     };
     node_tokens: {
@@ -77,6 +79,8 @@ declare module '../database/schema.ts' {
       | 'disk_mib'
       | 'disk_full'
       | 'asks_capabilities'
+      | 'cpus'
+      | 'gives'
     >;
   }
 }

@@ -1,12 +1,11 @@
 // Deletes every object of an installation, and every upload that it never completed. Can be ended and begun again at any
 // moment; the store itself says what is left.
 import type { InstallationId } from '@platform/contract';
-import { createDialer, openDialingPool } from '@platform/http';
-import { storeOrigin, UnconfinedError } from '@platform/http/s3';
+import { UnconfinedError } from '@platform/http/s3';
 import type { ObjectStore } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
-import { ObjectsOfPrefix, StoreRefusal } from './objects-of-prefix.ts';
-import { prefixOf } from './prefix.ts';
+import { type ObjectsOfPrefix, StoreRefusal } from './objects-of-prefix.ts';
+import { withObjectsOf } from './store-of-prefix.ts';
 
 /** The store could not be reached, refused, or kept objects that it was asked to delete; the message says which. */
 export class ObjectStoreError extends Error {
@@ -26,21 +25,17 @@ export async function deleteObjects(
   id: InstallationId,
   milliseconds: number,
 ): Promise<boolean> {
-  const origin = storeOrigin(store);
-  const allow = [origin.origin];
-  const ca = context.config.outbound.ca ?? undefined;
-  const pool = openDialingPool(origin.origin, { dialer: createDialer(), allow, ca });
   const over = AbortSignal.any([context.stopping, AbortSignal.timeout(milliseconds)]);
-  const deletion = new Deletion(new ObjectsOfPrefix({ ...store, origin, pool }, prefixOf(id), over));
-  try {
-    await deletion.run();
-    return true;
-  } catch (error) {
-    if (context.stopping.aborted || (over.aborted && deletion.progressed)) return false;
-    throw new ObjectStoreError(reasonOf(error), { cause: error });
-  } finally {
-    await pool.destroy();
-  }
+  return withObjectsOf(context, { store, id, over }, async (objects) => {
+    const deletion = new Deletion(objects);
+    try {
+      await deletion.run();
+      return true;
+    } catch (error) {
+      if (context.stopping.aborted || (over.aborted && deletion.progressed)) return false;
+      throw new ObjectStoreError(reasonOf(error), { cause: error });
+    }
+  });
 }
 
 /** For the log, in a word or a sentence of this platform. */

@@ -59,9 +59,18 @@ export class ObjectsOfPrefix {
 
   /** Keys in the order of the store, behind `after`; the first ones behind an empty one. */
   async keys(after: string): Promise<Page<string>> {
+    const { items, truncated } = await this.sizes(after);
+    return { items: items.map(({ key }) => key), truncated };
+  }
+
+  /** The same with the size of each. */
+  async sizes(after: string): Promise<Page<{ readonly key: string; readonly bytes: number }>> {
     const start = after === '' ? {} : { 'start-after': after };
     const document = await this.#list({ 'list-type': '2', 'max-keys': String(MOST_AT_ONCE), ...start });
-    return pageOf(document, 'Contents', (element) => this.#confined(document, element));
+    return pageOf(document, 'Contents', (element) => {
+      const size = childText(element, 'Size') ?? '';
+      return { key: this.#confined(document, element), bytes: /^\d{1,15}$/.test(size) ? Number(size) : 0 };
+    });
   }
 
   /** Uploads in parts that nobody completed. */

@@ -2,6 +2,7 @@
 export { requireUdpShare } from './account-shares.ts';
 export { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts';
 export { type HostingLabel, hostingLabels, hostingOf } from './hosting-labels.ts';
+export { machinesFor } from './machines-for.ts';
 export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
 export {
   demandRoom,

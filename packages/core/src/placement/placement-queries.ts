@@ -1,5 +1,12 @@
 // All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
-import type { BackendResources, InstallationId, MachineKind, Processor, WorkloadManifest } from '@platform/contract';
+import type {
+  BackendResources,
+  InstallationId,
+  MachineGift,
+  MachineKind,
+  Processor,
+  WorkloadManifest,
+} from '@platform/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiB } from '../disk/face.ts';
@@ -164,6 +171,29 @@ export async function machineKinds(db: Executor): Promise<MachineKind[]> {
   const { rows } = await sql<MachineKind>`
     SELECT DISTINCT n.runtimes, n.processor FROM known_nodes n WHERE NOT n.leased OR n.beat > 0
      ORDER BY n.runtimes, n.processor`.execute(db);
+  return rows;
+}
+
+export interface CapacityRow {
+  readonly runtimes: WorkloadManifest['runtime'][];
+  readonly processor: Processor | null;
+  readonly memory: number | null;
+  readonly cpus: number | null;
+  /** `null` also where volumes lie in a shared folder. */
+  readonly disk: number | null;
+  readonly gives: MachineGift[] | null;
+  /** Takes new backends. */
+  readonly open: boolean;
+}
+
+/** What each node has in all, whatever of it is taken now; the largest first. */
+export async function selectCapacities(db: Executor): Promise<CapacityRow[]> {
+  const { rows } = await sql<CapacityRow>`
+    SELECT n.runtimes, n.processor, n.memory_mib AS memory, n.cpus,
+           CASE WHEN n.shared_store IS NULL THEN n.disk_mib END AS disk, n.gives,
+           ${OPEN} AS open
+      FROM known_nodes n WHERE NOT n.leased OR n.beat > 0
+     ORDER BY n.memory_mib DESC NULLS LAST, n.id`.execute(db);
   return rows;
 }
 

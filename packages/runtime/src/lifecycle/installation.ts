@@ -11,6 +11,7 @@ import { Clients } from './clients.ts';
 import { CRASHES_AT_MOST, CrashSeries, HEALTHY, LONGEST_DELAY } from './crash-series.ts';
 import type { Failures } from './failures.ts';
 import { IdleWatch } from './idle-watch.ts';
+import { BEING_COPIED, type Resting } from './resting.ts';
 import { ShownState, type State } from './shown-state.ts';
 import type { Slots } from './slots.ts';
 import { whyRestart } from './start-relevant.ts';
@@ -27,6 +28,7 @@ export interface InstallationParts {
   readonly core: Pick<CoreClient, 'leasesEndIn' | 'validCapabilities'>;
   readonly failures: Failures;
   readonly disk: Pick<DiskWatch, 'level'>;
+  readonly resting: Pick<Resting, 'has'>;
   /** Called after every change of the status. */
   readonly onStatus: (installationId: string) => void;
 }
@@ -199,6 +201,18 @@ export class Installation {
     if (!this.#held) this.#waitForDisk();
   }
 
+  /** Stops it; it stays stopped until it has {@link rested}. Its installation is among those that rest already. */
+  async rest(): Promise<void> {
+    await this.#end();
+    if (this.#state !== 'failed') this.#set('stopped', BEING_COPIED);
+  }
+
+  /** It may run again. */
+  rested(): void {
+    if (this.#state === 'stopped' && this.#shown.now.reason === BEING_COPIED) this.#set('stopped');
+    this.#startIfAlways();
+  }
+
   /** The Gateway of the running workload, if it runs and may be used. */
   get gateway(): RunningGateway | undefined {
     const { paused, desired } = this.#assignment;
@@ -256,6 +270,10 @@ export class Installation {
   }
 
   #begin(survivor?: Survivor): void {
+    if (this.#parts.resting.has(this.#assignment.installationId)) {
+      if (this.#state !== 'stopped' || this.#shown.now.reason !== BEING_COPIED) this.#set('stopped', BEING_COPIED);
+      return;
+    }
     if (writesDisk(this.#assignment) && this.#parts.disk.level() !== 'room' && survivor === undefined) {
       this.#waitForDisk();
       return;

@@ -1,5 +1,5 @@
 // `/control/…`: what core asks of this node. Served on the loopback interface only, apart from the endpoints.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { limits, type Refusal, RefusalError, refuse } from '@platform/contract';
 import type { IncomingRequest } from '@platform/http';
 import type { LogStore } from '../logs/log-store.ts';
@@ -14,12 +14,17 @@ export interface ControlParts extends PlatformCalls {
   forget(installationId: string): Promise<void>;
   /** Deletes the volume of an app that is not installed here any more. @throws RefusalError `workload_unavailable` */
   deleteVolume(installationId: string): Promise<void>;
+  /** The volume as frames. @throws RefusalError before the answer has begun */
+  sendVolume(installationId: string, res: ServerResponse): Promise<void>;
+  /** Bytes that the volume holds, 0 where none was made; `null` where that cannot be told. */
+  volumeUse(installationId: string): Promise<number | null>;
   readonly logs: LogStore;
   /** Aborted when the Runtime ends: streams end with it. */
   readonly ending: AbortSignal;
 }
 
-const TARGET = /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream|volume))?$/;
+const TARGET =
+  /^\/control\/installations\/(inst-[0-9a-f-]{36})(?:\/(start|stop|status|logs|logs\/stream|volume|volume\/content|volume\/use))?$/;
 const CALL = /^\/control\/installations\/(inst-[0-9a-f-]{36})\/call(\/.*)$/;
 const METHODS: Readonly<Record<string, string>> = {
   start: 'POST',
@@ -28,6 +33,8 @@ const METHODS: Readonly<Record<string, string>> = {
   logs: 'GET',
   'logs/stream': 'GET',
   volume: 'DELETE',
+  'volume/content': 'GET',
+  'volume/use': 'GET',
   '': 'DELETE',
 };
 
@@ -56,6 +63,8 @@ export async function handleControl(parts: ControlParts, incoming: IncomingReque
     res.writeHead(204).end();
     return;
   }
+  if (action === 'volume/content') return parts.sendVolume(installationId, res);
+  if (action === 'volume/use') return sendJson(res, { bytes: await parts.volumeUse(installationId) });
   if (action === 'logs') {
     const page = logPage(incoming.query);
     if (page === undefined) throw refuse('invalid_request', 'limit or before is not a number.');

@@ -10,6 +10,7 @@ import { connectEndpoint, type Endpoints, handleEndpoint } from './endpoints.ts'
 import { type HttpServer, startHttpServer } from './http-server.ts';
 import { type NodeIroh, openNodeIroh } from './node-iroh.ts';
 import { openPublicSide, type PublicSide, type PublicSideOptions } from './public.ts';
+import { sendVolume } from './send-volume.ts';
 
 const CREDENTIAL_BYTES = 32;
 const NEWLY_ASSIGNED_WAIT = 3_000;
@@ -30,7 +31,7 @@ export interface NodeSides {
 
 export interface SideParts {
   readonly fleet: Fleet;
-  readonly means: Pick<NodeMeans, 'logs' | 'volumes' | 'sharedVolumes'>;
+  readonly means: Pick<NodeMeans, 'logs' | 'volumes' | 'sharedVolumes' | 'resting'>;
   readonly wanted: Wanted;
   /** Aborted when the Runtime stops. */
   readonly ending: AbortSignal;
@@ -91,11 +92,11 @@ function openEndpoints(
 
 /** What core may do to the installations of this node. */
 function controlParts(
-  { random }: RuntimeOptions,
+  { random, log }: RuntimeOptions,
   { fleet, means, ending }: SideParts,
   onWake: () => void,
 ): ControlParts {
-  const { logs, volumes, sharedVolumes } = means;
+  const { logs, volumes, sharedVolumes, resting } = means;
   return {
     credential: `pnc_${random(CREDENTIAL_BYTES).toString('base64url')}`,
     find: (id) => fleet.awaitAssigned(id, NEWLY_ASSIGNED_WAIT),
@@ -111,6 +112,12 @@ function controlParts(
       await fleet.remove(id);
       await volumes.remove(id);
       await sharedVolumes?.remove(id, ending);
+    },
+    sendVolume: (id, res) => sendVolume({ fleet, resting, volumes, sharedVolumes, log }, id, res, ending),
+    async volumeUse(id) {
+      const bytes = await volumes.use(id);
+      // Not made yet; in a shared folder it may be there, and nothing counts it.
+      return bytes === undefined ? (sharedVolumes === undefined ? 0 : null) : bytes;
     },
     logs,
     ending,

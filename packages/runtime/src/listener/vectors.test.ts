@@ -67,6 +67,8 @@ registerFront(
         find: unreached,
         forget: unreached,
         deleteVolume: unreached,
+        sendVolume: unreached,
+        volumeUse: unreached,
         onWake: unreached,
         logs: { read: unreached, follow: unreached, writer: unreached, remove: unreached },
         ending: new AbortController().signal,

@@ -9,6 +9,7 @@ import { run } from '../run-command.ts';
 import { findImageTools, type ImageTools, makeImage, mountImage, unmountImage } from './ext4-image.ts';
 import { openKnownVolumes } from './known-volumes.ts';
 import { mountsBelow } from './mounts.ts';
+import { createVolumeUse } from './volume-use.ts';
 
 export interface VolumeRequest {
   readonly installationId: string;
@@ -23,12 +24,29 @@ export interface AttachedVolume {
   release(): Promise<void>;
 }
 
+export interface HeldVolume {
+  /** Its files; undefined where only a virtual machine may open it. */
+  readonly folder?: string;
+  /** Paths of images that only virtual machines may open. */
+  readonly images: readonly string[];
+  release(): Promise<void>;
+}
+
 export interface Volumes {
   /**
    * The volume of an installation, made at the first question; later ones find it as it was left.
    * @throws StartRefused when this machine has made one that is gone; Error when it is in use, or cannot be mounted now
    */
   attach(request: VolumeRequest): Promise<AttachedVolume>;
+  /**
+   * The volume as it lies there, and nothing can use it until it is released.
+   *
+   * @returns undefined where there is none
+   * @throws StartRefused when this machine has made one that is gone; Error when it is in use, or cannot be mounted now
+   */
+  hold(installationId: string): Promise<HeldVolume | undefined>;
+  /** Bytes that it holds, `null` where that cannot be told; undefined where there is none. */
+  use(installationId: string): Promise<number | null | undefined>;
   /** Deletes the volume of an installation, also one that a driver made. @throws Error while it is in use */
   remove(installationId: string): Promise<void>;
   /** Whether one belongs to a user of its app alone. One that was made without root belongs to the user of this process. */
@@ -62,6 +80,7 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
   // Beside the folder as it was named: that may be a link, or another disk is mounted there.
   const known = openKnownVolumes(`${path}.known`, readdirSync(directory));
   const attached = new Set<string>();
+  const used = createVolumeUse(directory);
   /** Set when this machine turned out not to mount images after all. */
   let usable = tools;
   /** It has mounted one at some time: a failure is one of the moment then. */
@@ -133,6 +152,21 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
     return { folder, release: () => unmountImage(images, folder) };
   }
 
+  async function open(installationId: string): Promise<HeldVolume> {
+    const [folder, image] = [place(installationId), imageOf(installationId)];
+    const files = imagesOf(installationId);
+    const images = files.filter((name) => !isMountable(name)).map((name) => join(directory, name));
+    if (!existsSync(image)) {
+      const isFolder = files.length === 0;
+      return { ...(isFolder ? { folder } : {}), images, release: async () => undefined };
+    }
+    if (typeof usable === 'string') throw new Error(`the volume cannot be mounted: ${usable}`);
+    makeMountPoint(folder);
+    // Of the size that it has.
+    if (!isMounted(folder)) await mountImage(usable, { image, folder, diskMiB: 0 });
+    return { ...mounted(usable, folder), images };
+  }
+
   /** Images of every driver are named after the folder, what was not finished too. */
   const filesOf = (installationId: string) =>
     readdirSync(directory).filter((name) => name.startsWith(`${installationId}.`));
@@ -163,6 +197,25 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
         throw error;
       }
     },
+    async hold(installationId) {
+      if (attached.has(installationId)) throw new Error(`the volume of ${installationId} is in use`);
+      const hasImages = imagesOf(installationId).length > 0;
+      requireThere(installationId);
+      if (!hasImages && !existsSync(place(installationId))) return undefined;
+      attached.add(installationId);
+      try {
+        const held = await open(installationId);
+        return { ...held, release: () => held.release().finally(() => attached.delete(installationId)) };
+      } catch (error) {
+        attached.delete(installationId);
+        throw error;
+      }
+    },
+    async use(installationId) {
+      const images = imagesOf(installationId);
+      const folder = place(installationId);
+      return images.length > 0 || existsSync(folder) ? used.of({ folder, images }) : undefined;
+    },
     async remove(installationId) {
       if (attached.has(installationId)) throw new Error(`the volume of ${installationId} is in use`);
       attached.add(installationId);
@@ -191,6 +244,11 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       }
     },
   };
+}
+
+/** Only a virtual machine may open the images of its driver, whose file systems guests wrote. */
+function isMountable(image: string): boolean {
+  return image.endsWith('.ext4');
 }
 
 /** The smallest user id that an app may get (identities.ts). */

@@ -25,11 +25,12 @@ export function AccountPage() {
         <h3 id="download-title">Download your data</h3>
         <p class="quiet-text">
           One archive with what the platform keeps of your account: apps and permissions, notifications, search entries,
-          workflow runs, schedules, and packages you published. You confirm with your passkey.
+          workflow runs, schedules, packages you published, and what apps store in their volumes. You confirm with your
+          passkey.
         </p>
         <p class="quiet-text">
-          It has no files of apps, neither from volumes nor from object storage or this browser, and no values of
-          secrets. Use what each app offers to export, or ask the operator for a copy.
+          It has nothing of what apps keep in object storage or in this browser, and no values of secrets. Use what each
+          app offers to export, or ask the operator for a copy.
         </p>
         <DownloadButton />
       </section>

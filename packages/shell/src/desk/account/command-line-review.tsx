@@ -10,6 +10,7 @@ import { confirmWithPasskey } from '../../session/confirm.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
 import { type Asked, ask, carriedOut } from '../prompts/ask.tsx';
 import { Decision } from '../prompts/parts.tsx';
+import { ScrollBox } from '../prompts/scroll-box.tsx';
 
 interface CommandLine {
   /** As the person typed it. */
@@ -57,7 +58,7 @@ function CommandLineReview({ asked }: { readonly asked: Asked & CommandLine }) {
           </p>
         </div>
       </div>
-      <div class="prompt-scroll">
+      <ScrollBox label="What it may do">
         {!request.sameNetwork && (
           <Note tone="warning">It asks from another network than yours. Is it really your own computer?</Note>
         )}
@@ -71,7 +72,7 @@ function CommandLineReview({ asked }: { readonly asked: Asked & CommandLine }) {
         <Note tone="info">
           Did somebody send you this code, or ask you to enter it? Then don’t allow it: they would publish in your name.
         </Note>
-      </div>
+      </ScrollBox>
       <p class="quiet-text">You confirm with your passkey.</p>
       {failure.value !== null && <Note tone={failure.value.tone}>{failure.value.text}</Note>}
       <Decision

@@ -1,23 +1,28 @@
 // One app's use of AI models this month, its limits, and what is missing before it can use any: on the app's page.
 
+import { unmetNeeds } from '@platform/contract/unmet-needs';
 import { addressOf, settingsAt } from '../../address/view.ts';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { Note, Skeleton } from '../../design/controls.tsx';
-import { askedModels, missingForAi } from './ai-access.ts';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import { UseTable } from './ai-chart.tsx';
 import { costInWords } from './ai-words.ts';
 import { AppLimit } from './app-limit.tsx';
 
+/** Of what it needs besides AI, the review spoke. */
+const NOTHING_ELSE = { resources: null, backend: null, publicRoutes: [] };
+
 export function AppAi({ appId, name }: { readonly appId: string; readonly name: string }) {
   const reading = useReading(async () => {
     const params = { appId };
-    const [intelligence, providers, held] = await Promise.all([
+    const [intelligence, offers, held] = await Promise.all([
       call('apps.intelligence.read', { params }),
-      call('account.intelligence.list'),
+      call('account.offers'),
       call('apps.permissions.read', { params }),
     ]);
-    return { intelligence, missing: missingForAi(askedModels(held.requested), providers.items) };
+    const permissions = held.requested.filter(({ id }) => id === 'intelligence.use');
+    return { intelligence, missing: unmetNeeds({ permissions, ...NOTHING_ELSE }, offers) };
   });
   const { value } = reading;
   if (reading.failure !== null) return <Note tone="danger">{reading.failure}</Note>;
@@ -27,7 +32,7 @@ export function AppAi({ appId, name }: { readonly appId: string; readonly name: 
   const cost = costInWords(usage.models, currency);
   return (
     <>
-      {missing !== null && <Note tone="info">{missing}</Note>}
+      <UnmetList name={name} needs={missing} linked />
       <AppLimit
         appId={appId}
         name={name}

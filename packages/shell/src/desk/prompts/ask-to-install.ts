@@ -3,9 +3,8 @@ import { openRoutes, type PermissionsView } from '@platform/contract';
 import { call, ONE_PAGE } from '../../api/client.ts';
 import { resourcesOf } from '../../apps/bridge/grants.ts';
 import { readInstalledApps } from '../../apps/installed-apps.ts';
-import { askedModels, missingForAi } from '../ai/ai-access.ts';
 import { type Asker, ask } from './ask.tsx';
-import { requestsByRoute } from './new-requests.ts';
+import { newRequests, requestsByRoute } from './new-requests.ts';
 
 /**
  * Shows the review of an installation, or of an upgrade when the app is there in another version.
@@ -14,26 +13,30 @@ import { requestsByRoute } from './new-requests.ts';
 export async function askToInstall(appId: string, version: string | null, asker: Asker | null): Promise<boolean> {
   // Of the very version that is meant: another one may ask for something else.
   const read = call('catalog.read', { params: { appId }, query: { version: version ?? undefined } });
-  const [found, apps] = await Promise.all([read, readInstalledApps()]);
+  const [found, apps, offers, { unmetNeeds }] = await Promise.all([
+    read,
+    readInstalledApps(),
+    call('account.offers'),
+    import('@platform/contract/unmet-needs'),
+  ]);
   const detail = { ...found, permissions: requestsByRoute(found.permissions, found.publicRoutes) };
   const wanted = detail.version;
   const installed = apps.find((app) => app.appId === appId);
   if (installed === undefined) {
     const secrets =
       detail.secretSlots.length === 0 ? [] : (await call('secrets.list', ONE_PAGE)).items.map(({ name }) => name);
-    const models = askedModels(detail.permissions);
-    const missing = models.length === 0 ? null : missingForAi(models, (await call('account.intelligence.list')).items);
     // Apart from the first load, as the pages of Settings.
     const { InstallReview } = await import('./install-review.tsx');
-    return ask(InstallReview, asker, { detail, version: wanted, secrets, missingForAi: missing });
+    return ask(InstallReview, asker, { detail, version: wanted, secrets, unmet: unmetNeeds(found, offers) });
   }
   if (installed.version === wanted) return true;
   const [held, { items: bindings }] = await Promise.all([
     readHeld(appId),
     call('apps.secretBindings.list', { params: { appId } }),
   ]);
+  const unmet = unmetNeeds({ ...found, permissions: newRequests(found.permissions, held) }, offers);
   const { UpgradeReview } = await import('./upgrade-review.tsx');
-  return ask(UpgradeReview, asker, { detail, from: installed.version, version: wanted, held, bindings });
+  return ask(UpgradeReview, asker, { detail, from: installed.version, version: wanted, held, bindings, unmet });
 }
 
 /** What the installed version requested, by route as {@link requestsByRoute}, and was granted. */

@@ -1,5 +1,5 @@
 // The review before an installation: what the app is, who published it, and what it may do if the person agrees.
-import type { CatalogDetail, Grant } from '@platform/contract';
+import type { CatalogDetail, Grant, UnmetNeed } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
@@ -12,21 +12,23 @@ import { useDraft } from '../../session/drafts.ts';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
 import { saveDraft } from '../secrets/save-draft.ts';
 import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { grantsOf, presentChoice, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
-import { ResourceList } from './resource-list.tsx';
+import { BackendSummary, ResourceList } from './resource-list.tsx';
 import { asksForNothing } from './resource-words.ts';
+import { ScrollBox } from './scroll-box.tsx';
 
 interface Installation {
   readonly detail: CatalogDetail;
   readonly version: string;
   /** Names of the account's secrets, where the app has a use for one. */
   readonly secrets: readonly string[];
-  /** Why AI can't work for it yet, in one line; `null` where it can, or the app does not ask for it. */
-  readonly missingForAi: string | null;
+  /** What of it cannot work here. */
+  readonly unmet: readonly UnmetNeed[];
 }
 
 /** Kept when the question goes without an answer of the person's. */
@@ -98,7 +100,9 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
           <Publisher name={detail.publisher} version={version} />
         </div>
       </div>
-      <div class="prompt-scroll">
+      <BackendSummary resources={detail.resources} />
+      <ScrollBox label={`What ${detail.name} asks for`}>
+        <UnmetList name={detail.name} needs={asked.unmet} />
         <p>{detail.summary}</p>
         {detail.secretSlots.length === 0 && asksForNothing(detail.permissions, detail.resources) && (
           <Note tone="success">It requests no permissions.</Note>
@@ -115,7 +119,6 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
             <p class="quiet-text">Turn off what you don’t want. You can change this later in Settings.</p>
           </>
         )}
-        {asked.missingForAi !== null && <Note tone="info">{asked.missingForAi}</Note>}
         {detail.secretSlots.length > 0 && (
           <>
             <h3>Secrets it can use without seeing them</h3>
@@ -148,13 +151,14 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
             Its backend runs on this server, isolated from your other apps.
           </p>
         )}
-      </div>
+      </ScrollBox>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
       {working && <p class="only-read" role="status">{`Installing ${detail.name}`}</p>}
       <Decision
         no="Don’t install"
         yes={working ? 'Installing …' : 'Install'}
         busy={working}
+        disabled={asked.unmet.some(({ kind }) => kind === 'blocks')}
         onNo={() => {
           typed.drop();
           asked.answer(false);

@@ -1,7 +1,7 @@
 // What a backend may use of its machine, as a list with pictures.
 import type { BackendResources } from '@platform/contract';
 import { Icon } from '../../design/icons.tsx';
-import { resourceLines } from './resource-words.ts';
+import { resourceLines, shortResources } from './resource-words.ts';
 
 interface ResourceListProps {
   readonly resources: BackendResources;
@@ -24,6 +24,21 @@ export function ResourceList({ resources, beyond }: ResourceListProps) {
             {before !== null && <span class="use-before"> ({before})</span>}
             {large && <span class="use-large">More than most apps use</span>}
           </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The same in a line or two, to be seen at once. */
+export function BackendSummary({ resources }: { readonly resources: BackendResources | null }) {
+  if (resources === null) return null;
+  return (
+    <ul class="backend-summary" aria-label="Its backend on the server">
+      {shortResources(resources).map(({ name, icon, text, large }) => (
+        <li key={name} class={large ? 'large' : undefined}>
+          <Icon name={icon} size={16} />
+          {text}
         </li>
       ))}
     </ul>

@@ -57,6 +57,20 @@ export function resourceLines(resources: BackendResources, before: BackendResour
   }));
 }
 
+/** What matters most of it, each in a few words. */
+export function shortResources(resources: BackendResources): Pick<ResourceLine, 'name' | 'icon' | 'text' | 'large'>[] {
+  const { mode, memoryMiB, diskMiB } = resources;
+  const texts: Partial<Record<ResourceName, string>> = {
+    mode: mode === 'always' ? 'Runs all the time' : 'Runs while used',
+    memoryMiB: `${sizeText(memoryMiB * MiB)} of memory`,
+    diskMiB: `${sizeText(diskMiB * MiB)} of disk`,
+  };
+  return resourceLines(resources).flatMap(({ name, icon, large }) => {
+    const text = texts[name];
+    return text === undefined ? [] : [{ name, icon, text, large }];
+  });
+}
+
 function wordsFor(name: ResourceName, { mode, idleSeconds, memoryMiB, diskMiB, cpus, pids }: BackendResources): string {
   switch (name) {
     case 'mode':

@@ -7,6 +7,7 @@ import {
   type PermissionsView,
   resourcesBeyond,
   type SecretBinding,
+  type UnmetNeed,
 } from '@platform/contract';
 import { signal, useSignal } from '@preact/signals';
 import { call } from '../../api/client.ts';
@@ -16,6 +17,7 @@ import { Note } from '../../design/controls.tsx';
 import { isOlder, shortVersion } from '../../design/words.ts';
 import { useDraft } from '../../session/drafts.ts';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
@@ -25,6 +27,7 @@ import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
 import { ResourceList } from './resource-list.tsx';
+import { ScrollBox } from './scroll-box.tsx';
 
 interface Upgrade {
   readonly detail: CatalogDetail;
@@ -34,6 +37,8 @@ interface Upgrade {
   readonly held: PermissionsView;
   /** Of the installed version. */
   readonly bindings: readonly SecretBinding[];
+  /** What of it cannot work here, of what the installed version did not ask for. */
+  readonly unmet: readonly UnmetNeed[];
 }
 
 /** Kept when the question goes without an answer of the person's. */
@@ -68,6 +73,8 @@ function upgrade(
 export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
   const { detail, from, version, held, bindings } = asked;
   const added = newRequests(detail.permissions, held);
+  // Where it is now it can stay: only what the new version asks for besides may not work.
+  const unmet = asked.unmet.filter(({ kind }) => kind === 'lacks');
   const granted = held.resources?.granted ?? null;
   const larger = detail.resources !== null && resourcesBeyond(granted ?? noResources, detail.resources).length > 0;
   // A declaration that the installed version has too was reviewed with it.
@@ -122,8 +129,9 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
         </Note>
       )}
       <NewLook detail={detail} />
-      {(added.length > 0 || larger || slots.length > 0 || (!back && detail.changes !== null)) && (
-        <div class="prompt-scroll">
+      {(added.length > 0 || larger || slots.length > 0 || unmet.length > 0 || (!back && detail.changes !== null)) && (
+        <ScrollBox label={`What is new in ${to}`}>
+          <UnmetList name={name} needs={unmet} />
           {added.length > 0 && (
             <>
               <h3>New: {name} also wants to</h3>
@@ -169,7 +177,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
             </>
           )}
           {!back && <Changes version={version} changes={detail.changes} />}
-        </div>
+        </ScrollBox>
       )}
       <p class="quiet-text">{keptLine(back, added.length > 0 || larger, present)}</p>
       {failure.value !== null && <Note tone="danger">{failure.value}</Note>}

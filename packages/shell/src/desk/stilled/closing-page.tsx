@@ -40,8 +40,8 @@ export function ClosingPage({ account, deletesAt }: ClosingPageProps) {
       <div class="closing-download">
         <DownloadButton />
         <p class="quiet-text">
-          The download has no files of apps. To export those, keep the account, use what each app offers, and delete the
-          account again.
+          The download has nothing of what apps keep in object storage or in browsers. To export that, keep the account,
+          use what each app offers, and delete the account again.
         </p>
       </div>
     </StilledPage>

@@ -1,5 +1,5 @@
 // What the account takes of the platform's disk, and deleting what it no longer needs.
-import type { AccountDisk } from '@platform/contract';
+import type { AccountDisk, StorageUse } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { call } from '../../api/client.ts';
@@ -18,6 +18,8 @@ const EVERY_MS = 2_000;
 export function StoragePage() {
   const reading = useReading(() => call('disk.read'));
   const disk = reading.value;
+  // Nodes and the object store are asked, which takes longer than what the platform knows by itself.
+  const use = useReading(() => call('storage.use')).value;
   const waits = disk?.volumes.some(({ deleting }) => deleting) === true;
   useEffect(() => {
     if (!waits) return;
@@ -30,8 +32,9 @@ export function StoragePage() {
     <>
       <PageHead title="Storage">
         <p class="quiet-text">
-          An app’s volume counts with the size the app asked for, and is kept when you remove the app. Packages you
-          published count too, and so do container images, which go with their apps.
+          An app’s volume is reserved in full: it counts with the size the app asked for, however much is in it, and is
+          kept when you remove the app. Packages you published count with their size, and so do container images, which
+          go with their apps.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}
@@ -39,53 +42,91 @@ export function StoragePage() {
         reading.failure === null && <Skeleton lines={3} label="Loading storage" />
       ) : (
         <>
-          <Total disk={disk} />
-          {disk.volumes.length + disk.packages.length + disk.images.length === 0 && (
+          <Total disk={disk} use={use} />
+          {disk.volumes.length + disk.packages.length + disk.images.length + (use?.objects.length ?? 0) === 0 && (
             <Empty icon="box" title="Nothing takes storage yet">
               What apps with a backend keep, and packages you publish, appear here with their size.
             </Empty>
           )}
-          <Items title="App data" disk={disk} again={reading.again} kind="volumes" />
-          <Items title="Published packages" disk={disk} again={reading.again} kind="packages" />
-          <Items title="Images of apps" disk={disk} again={reading.again} kind="images" />
+          <Items
+            title="App data"
+            rows={disk.volumes.toSorted(byName).map((one) => volumeItem(one, use))}
+            {...reading}
+          />
+          <Objects use={use} />
+          <Items title="Published packages" rows={disk.packages.toSorted(byVersion).map(packageItem)} {...reading} />
+          <Items title="Images of apps" rows={disk.images.toSorted(byName).map(imageItem)} {...reading} />
         </>
       )}
     </>
   );
 }
 
-function Total({ disk: { usedBytes, limitBytes } }: { readonly disk: AccountDisk }) {
+interface TotalProps {
+  readonly disk: AccountDisk;
+  readonly use: StorageUse | null;
+}
+
+function Total({ disk: { usedBytes: reserved, limitBytes, packages, images }, use }: TotalProps) {
+  const known = use?.volumes.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) ?? 0;
+  const isPart = use?.volumes.some(({ bytes }) => bytes === null) === true;
+  const exact = [...packages, ...images].reduce((sum, { bytes }) => sum + bytes, 0);
+  const used = use === null ? null : known + exact;
+  const share = (bytes: number, of: number) => `${Math.min(100, (100 * bytes) / Math.max(1, of))}%`;
   return (
     <section class="block">
       <p>
-        {sizeText(usedBytes)} of {sizeText(limitBytes)} used
+        {sizeText(reserved)} of {sizeText(limitBytes)} reserved
+        {used !== null && `, ${isPart ? 'at least ' : ''}${sizeText(used)} of it in use`}
       </p>
       <div class="storage-bar" aria-hidden="true">
-        <span style={{ inlineSize: `${Math.min(100, (100 * usedBytes) / Math.max(1, limitBytes))}%` }} />
+        <span style={{ inlineSize: share(reserved, limitBytes) }}>
+          {used !== null && <span class="storage-used" style={{ inlineSize: share(used, reserved) }} />}
+        </span>
       </div>
-      {usedBytes >= limitBytes && (
+      {reserved >= limitBytes && (
         <Note tone="danger">Your storage is full. Delete data of removed apps or packages to make space.</Note>
       )}
     </section>
   );
 }
 
-const itemsOf = {
-  volumes: ({ volumes }: AccountDisk): readonly Item[] => volumes.toSorted(byName).map(volumeItem),
-  packages: ({ packages }: AccountDisk): readonly Item[] => packages.toSorted(byVersion).map(packageItem),
-  images: ({ images }: AccountDisk): readonly Item[] => images.toSorted(byName).map(imageItem),
-};
+/** What lies in the object store has no place reserved for it. */
+function Objects({ use }: { readonly use: StorageUse | null }) {
+  if (use === null || use.objects.length === 0) return null;
+  return (
+    <section class="block">
+      <h3>Object storage</h3>
+      <ul class="rows">
+        {use.objects.toSorted(byName).map(({ appId, name, bytes, more }) => (
+          <li key={appId} class="row">
+            <span class="row-icon">
+              <Icon name="box" />
+            </span>
+            <span class="row-text">
+              <span class="row-title">{name}</span>
+              <span class="row-about">
+                {bytes === null
+                  ? 'The store doesn’t say how much'
+                  : `${more ? 'more than ' : ''}${sizeText(bytes)} used`}{' '}
+                · nothing reserved
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
 
 interface ItemsProps {
   readonly title: string;
-  readonly disk: AccountDisk;
-  readonly kind: keyof typeof itemsOf;
+  readonly rows: readonly Item[];
   readonly again: () => Promise<void>;
 }
 
-function Items({ title, disk, kind, again }: ItemsProps) {
-  if (disk[kind].length === 0) return null;
-  const rows = itemsOf[kind](disk);
+function Items({ title, rows, again }: ItemsProps) {
+  if (rows.length === 0) return null;
   return (
     <section class="block">
       <h3>{title}</h3>
@@ -116,12 +157,17 @@ interface Item {
   readonly typed: string | null;
 }
 
-function volumeItem({ appId, name, bytes: size, installed, deleting }: AccountDisk['volumes'][number]): Item {
+function volumeItem(
+  { appId, name, bytes: size, installed, deleting }: AccountDisk['volumes'][number],
+  use: StorageUse | null,
+): Item {
+  const used = use?.volumes.find((one) => one.appId === appId)?.bytes;
+  const inUse = used === undefined ? '' : used === null ? 'use unknown of ' : `${sizeText(used)} used of `;
   return {
     key: appId,
     icon: 'disk',
     title: name,
-    about: `${size === 0 ? 'object storage' : sizeText(size)} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
+    about: `${size === 0 ? 'object storage' : `${inUse}${sizeText(size)} reserved`} · ${deleting ? 'being deleted' : installed ? 'installed' : 'removed'}`,
     remove: deleting ? null : () => deleteData(appId),
     question: installed
       ? `${name} stops, loses everything it stored, and starts empty. You can’t undo this.`
@@ -140,7 +186,7 @@ function packageItem({ appId, version, bytes: size, installed, keptUntil }: Acco
     key: `${appId} ${version}`,
     icon: 'upgrade',
     title: `${appId} ${shortVersion(version)}`,
-    about: `${sizeText(size)}${use}`,
+    about: `${sizeText(size)} used${use}`,
     remove: installed || keptUntil !== null ? null : () => call('catalog.withdraw', { params: { appId, version } }),
     question: `Delete version ${shortVersion(version)} of ${appId} from the Store?`,
     typed: null,
@@ -149,7 +195,7 @@ function packageItem({ appId, version, bytes: size, installed, keptUntil }: Acco
 
 function imageItem({ appId, name, bytes: size }: AccountDisk['images'][number]): Item {
   return {
-    ...{ key: appId, icon: 'box', title: name, about: `${sizeText(size)} · installed` },
+    ...{ key: appId, icon: 'box', title: name, about: `${sizeText(size)} used · installed` },
     ...{ remove: null, question: '', typed: null },
   };
 }

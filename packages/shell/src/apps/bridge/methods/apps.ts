@@ -1,9 +1,11 @@
 // Other apps of the account: which there are, opening, starting, installing and removing them.
 
+import type { CatalogDetail, UnmetNeed } from '@platform/contract';
 import { essentialApp } from '../../essential-apps.ts';
 import { coveredBy } from '../grants.ts';
 import type { MethodsOf } from '../method.ts';
 import { appIdText, oneOf, optional, targetText, versionText, wholeNumber } from '../params.ts';
+import type { ShellSide } from '../shell-side.ts';
 import { onlyStatus } from '../statuses.ts';
 
 export const appMethods: MethodsOf<'apps'> = {
@@ -23,7 +25,7 @@ export const appMethods: MethodsOf<'apps'> = {
     params: { appId: appIdText, version: optional(versionText) },
     grant: 'apps.install',
     target: ({ appId }) => appId,
-    run: async ({ shell, params }) => {
+    run: async ({ shell, params, caller }) => {
       const detail = await shell.details(params.appId, params.version ?? null);
       const { installed } = detail;
       const [icon, present] = await Promise.all(
@@ -34,6 +36,8 @@ export const appMethods: MethodsOf<'apps'> = {
         icon: icon ?? null,
         installed: installed === null ? null : { ...installed, icon: present ?? null },
         link: shell.storeLink(params.appId),
+        // What this platform has and lacks is for its own Store.
+        unmet: caller.isSystemApp() ? await unmetOf(shell, detail) : [],
       };
     },
   },
@@ -110,3 +114,9 @@ export const appMethods: MethodsOf<'apps'> = {
     run: ({ approved }) => ({ removed: approved }),
   },
 };
+
+/** Loaded with the first page of an app that anybody looks at. */
+async function unmetOf(shell: ShellSide, detail: CatalogDetail): Promise<readonly UnmetNeed[]> {
+  const { unmetNeeds } = await import('@platform/contract/unmet-needs');
+  return unmetNeeds(detail, await shell.call('account.offers'));
+}

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
 import { routes } from './domains.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 
 test('the checked-in openapi.json is the one the route table makes', () => {
   const text = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8');

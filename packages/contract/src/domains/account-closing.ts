@@ -42,6 +42,7 @@ const exportRoutes = {
     confirms: 'account.export',
     body: secretFree(z.strictObject({ confirmation: passkeyConfirmation })),
     answers: { 200: 'application/gzip' },
+    refuses: ['concurrency_limited'],
     rate: 'authentication',
   },
 } as const satisfies Routes;

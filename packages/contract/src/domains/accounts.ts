@@ -261,6 +261,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerOptionsBody),
     answers: { 200: ceremonyOptions },
+    refuses: ['account_name_taken', 'not_authorized'],
     rate: 'authentication',
   },
   'auth.register.verify': {
@@ -271,6 +272,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerVerifyBody),
     answers: { 201: sessionAnswer },
+    refuses: ['account_name_taken', 'not_authorized', 'verification_failed'],
     rate: 'authentication',
   },
   'auth.login.options': {
@@ -291,6 +293,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(loginVerifyBody),
     answers: { 200: sessionAnswer },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.enrol.options': {
@@ -301,6 +304,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(enrolOptionsBody),
     answers: { 200: ceremonyOptions },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.enrol.verify': {
@@ -311,6 +315,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerVerifyBody),
     answers: { 200: sessionAnswer },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.confirm.options': {
@@ -375,6 +380,7 @@ const routes = {
     confirms: { nothing: 'goes on with what was confirmed at its beginning' },
     body: secretFree(registerVerifyBody),
     answers: { 201: z.strictObject({ passkey: passkeyView }) },
+    refuses: ['verification_failed'],
     rate: 'passkey',
   },
   'auth.passkeys.label': {

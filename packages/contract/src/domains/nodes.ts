@@ -252,6 +252,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'node.challenge': {
@@ -270,6 +271,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'node.heartbeat': {

@@ -248,6 +248,7 @@ const routes = {
     summary: 'Live events of the account (SSE, resumable with Last-Event-ID)',
     callers: ['session'],
     answers: { 200: 'text/event-stream' },
+    refuses: ['concurrency_limited'],
     rate: 'session',
   },
   'services.notifications.publish': {
@@ -278,6 +279,7 @@ const routes = {
     callers: ['installation', 'frontend'],
     grant: { id: 'notifications.read', resource: 'any' },
     answers: { 200: 'text/event-stream' },
+    refuses: ['concurrency_limited'],
     rate: 'service',
   },
   'services.notifications.read': {

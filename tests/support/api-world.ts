@@ -10,7 +10,6 @@ import {
   type GatewayPolicy,
   type Grant,
   type LaunchDescriptor,
-  SESSION_HEADER,
   type SecretBinding,
 } from '@platform/contract';
 import { newEnvelopeKey } from '@platform/link';
@@ -177,10 +176,10 @@ export async function startApiWorld(): Promise<ApiWorld> {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   const callers: Readonly<Record<ApiCaller, () => Promise<Readonly<Record<string, string>>>>> = {
     none: async () => ({ origin: platform.origin }),
-    async session() {
-      const { cookie, sessionId } = await signIn(platform, operator.authenticator);
-      return { cookie, origin: platform.origin, [SESSION_HEADER.toLowerCase()]: sessionId };
-    },
+    session: async () => ({
+      cookie: (await signIn(platform, operator.authenticator)).cookie,
+      origin: platform.origin,
+    }),
     author: async () => bearer((await authorToken(author)).token),
     frontend: async () => ({ ...bearer((await app.openFrontend()).capability), origin: app.origin }),
     installation: async () => bearer(gatewayCredential),

@@ -25,15 +25,9 @@ def is_chosen(text):
     return zlib.crc32(text.encode()) % 2 == 0
 
 
-SESSION_HEADER = "Platform-Session"
-
-
 @schemathesis.hook
 def before_call(context, case, kwargs):
     meta = case.meta
-    invalid = () if meta is None else [part for part, how in meta.components.items() if how.mode.is_negative]
-    if SESSION_HEADER in (case.headers or {}) and "header" not in invalid:
-        case.headers[SESSION_HEADER] = KNOWN[SESSION_HEADER][0]
     if meta is not None and meta.generation.mode.is_positive:
         for values in (case.path_parameters, case.query):
             for name in list(values or {}):

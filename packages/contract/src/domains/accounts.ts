@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
-import { readableLine } from '../text.ts';
+import { readableLine, visible } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -222,7 +222,8 @@ export const passkeyLabelBody = z.strictObject({
     .trim()
     .min(1)
     .max(limits.passkeyLabel.value)
-    .regex(...readableLine),
+    .regex(...readableLine)
+    .regex(...visible),
 });
 
 const ofId = z.strictObject({

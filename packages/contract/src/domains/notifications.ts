@@ -5,7 +5,7 @@ import type { Limits, Routes } from '../domain.ts';
 import { notificationBody, notificationTextLimits, notificationTitle } from '../notification-text.ts';
 import { PLATFORM_SENDER } from '../platform-sender.ts';
 import { appId, notificationId, timestamp } from '../primitives.ts';
-import { readableLine, storable } from '../text.ts';
+import { readableLine, storable, visible } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -48,7 +48,8 @@ const action = z.strictObject({
     .string()
     .min(1)
     .max(limits.notificationActionLabel.value)
-    .regex(...readableLine),
+    .regex(...readableLine)
+    .regex(...visible),
   type: z.literal('open-app'),
   style: z.enum(['primary', 'secondary', 'danger']).default('secondary'),
   /** A query string of the same app: starts with `?`, no fragment. */

@@ -10,7 +10,10 @@ import { writeReference } from '../../scripts/sdk-reference/write.ts';
 
 const COMMITTED = path.join(import.meta.dirname, '../../docs/sdk');
 
-test('the reference of the SDK is current; `npm run sdk-reference` writes it', async (t) => {
+/** It compiles the SDK and installs the generator at first. */
+const LIMIT = { timeout: 300_000 };
+
+test('the reference of the SDK is current; `npm run sdk-reference` writes it', LIMIT, async (t) => {
   const folder = await mkdtemp(path.join(tmpdir(), 'reference-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const written = path.join(folder, 'sdk');
@@ -61,7 +64,7 @@ test('every method says what it does', async () => {
   }
 });
 
-test('its examples are programs that compile', async (t) => {
+test('its examples are programs that compile', LIMIT, async (t) => {
   const folder = await mkdtemp(path.join(import.meta.dirname, 'examples-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const examples = (await pages()).flatMap(({ text }) =>

@@ -159,6 +159,7 @@ export class Bridge {
     return () => listeners.delete(listener);
   }
 
+  /** Ends the connection to the shell: what waits and what is called afterwards is `bridge_closed`. */
   close(): void {
     this.#closed = true;
     this.#port.close();

@@ -78,11 +78,10 @@ for (const [caller, server] of RUNS) {
       const { text, exitCode, statuses } = await runSchemathesis(world, run, { packages, folder });
       t.diagnostic(`${some.length} operations, ${JSON.stringify(statuses)}`);
       assert.equal(exitCode, 0, text);
-      const count = (from: number): number =>
-        Object.entries(statuses).reduce((sum, [status, times]) => (Number(status) >= from ? sum + times : sum), 0);
-      assert.ok(count(100) >= some.length, text);
+      const total = Object.values(statuses).reduce((sum, times) => sum + times, 0);
+      assert.ok(total >= some.length, text);
       // Its credential counted.
-      assert.ok(count(200) > count(300), text);
+      assert.ok(some !== going || total > (statuses[401] ?? 0) + (statuses[403] ?? 0), text);
     }
   });
 }

@@ -126,8 +126,12 @@ export function isHeldBack(req: IncomingMessage): boolean {
   return heldBack.has(req);
 }
 
-/** Reads a body the more slowly the more pieces the parser cuts it into; after `gatherPieces`. */
-export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShare): PacedReading {
+/**
+ * Reads a body the more slowly the more pieces it comes in; after `gatherPieces`.
+ *
+ * @param waits whether it waits for its turn from the beginning, while others do
+ */
+export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShare, waits = true): PacedReading {
   const count = new PieceCount();
   const push = req.push.bind(req);
   const read = req._read.bind(req);
@@ -154,7 +158,7 @@ export function paceReading(req: IncomingMessage, share: ThreadShare = pieceShar
     else read(size);
   };
   // Each new body may be as bad as the others: it is read when it is its turn, before those that are known.
-  if (share.isBusy) {
+  if (waits && share.isBusy) {
     req.socket.pause();
     hold(0, true);
   }

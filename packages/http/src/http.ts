@@ -74,6 +74,7 @@ export {
   requireReading,
   watchReading,
 } from './slow-reader.ts';
+export { openThreadShare, type ThreadShare } from './thread-share.ts';
 export { isTraceparent, isTracestate } from './trace-context.ts';
 export { requireTransportSecurity, setTransportFields } from './transport-security.ts';
 export { trimField } from './trim-field.ts';

@@ -173,6 +173,8 @@ export function createStrictServer(options: StrictServerOptions): Server {
     if (options.strictTransport === true) setTransportFields(res, req.socket);
     if (hasBody(req)) gatherPieces(req);
     if (req.headers['transfer-encoding'] !== undefined) chunks = paceReading(req);
+    // Of a declared length too, the records of TLS are pieces of whatever size their sender chose.
+    else if (hasBody(req) && req.socket instanceof TLSSocket) chunks = paceReading(req, undefined, false);
     if (expectation === 'continue') closeUnlessContinued(res);
     if (mayBegin(connection, own)) begin(connection, own);
     else own.isWaiting = true;

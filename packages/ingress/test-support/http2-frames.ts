@@ -120,3 +120,14 @@ export async function openRawHttp2(socket: TLSSocket): Promise<RawHttp2> {
     },
   };
 }
+
+/** Sends until the connection ends, waiting for what was sent to leave. */
+export async function flood(raw: RawHttp2, piece: (turn: number) => Uint8Array, turns: number): Promise<number> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    if (raw.isClosed || raw.socket.destroyed || raw.socket.readableEnded) return turn;
+    if (!raw.socket.write(piece(turn)))
+      await Promise.race([new Promise((resolve) => raw.socket.once('drain', resolve)), raw.closed()]);
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+  return turns;
+}

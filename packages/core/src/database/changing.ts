@@ -4,6 +4,7 @@ import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { Moment } from '../points.ts';
 import type { DatabaseSchema } from './schema.ts';
+import { untilNoDeadlock } from './until-no-deadlock.ts';
 
 /** A transaction that was begun by {@link changing}. */
 export type Changing = Transaction<DatabaseSchema> & {
@@ -13,6 +14,7 @@ export type Changing = Transaction<DatabaseSchema> & {
 
 /**
  * Resolves when the transaction has committed and all that it handed to `afterCommit` has been done, at the same time.
+ * `work` is begun anew where PostgreSQL ended its transaction to resolve a deadlock, so it changes nothing but the database.
  *
  * @throws what `work` throws, and then nothing has changed; what fails after the commit
  */
@@ -42,9 +44,13 @@ async function run<Result>(
   work: (trx: Changing) => Promise<Result>,
   committed: () => Promise<void>,
 ): Promise<Result> {
-  const afterwards: (() => Promise<unknown>)[] = [];
+  let afterwards: (() => Promise<unknown>)[] = [];
   const afterCommit: Changing['afterCommit'] = (later) => void afterwards.push(later);
-  const result = await database.transaction().execute((trx) => work(Object.assign(trx, { afterCommit })));
+  const attempt = () => {
+    afterwards = [];
+    return database.transaction().execute((trx) => work(Object.assign(trx, { afterCommit })));
+  };
+  const result = await untilNoDeadlock(attempt);
   await committed();
   await Promise.all(afterwards.map((later) => later()));
   return result;

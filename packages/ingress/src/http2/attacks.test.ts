@@ -7,6 +7,7 @@ import {
   FLAGS,
   FRAMES,
   fieldBlock,
+  flood,
   frame,
   headersFrame,
   openRawHttp2,
@@ -45,17 +46,6 @@ async function attacking(t: TestContext, options: FrontUnderTestOptions = {}): P
 async function othersAreServed({ under }: Attack): Promise<void> {
   assert.equal((await ask(await under.http2())).status, 200);
   assert.deepEqual(under.faults, []);
-}
-
-/** Sends until the connection ends, waiting for what was sent to leave. */
-async function flood(raw: RawHttp2, piece: (turn: number) => Uint8Array, turns: number): Promise<number> {
-  for (let turn = 0; turn < turns; turn += 1) {
-    if (raw.isClosed || raw.socket.destroyed || raw.socket.readableEnded) return turn;
-    if (!raw.socket.write(piece(turn)))
-      await Promise.race([new Promise((resolve) => raw.socket.once('drain', resolve)), raw.closed()]);
-    else await new Promise((resolve) => setImmediate(resolve));
-  }
-  return turns;
 }
 
 test('requests that are cancelled at once end the connection, and few of them begin', async (t) => {

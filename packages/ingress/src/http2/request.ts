@@ -59,6 +59,8 @@ export class Http2Request extends Readable {
       gatherPieces(stream);
       gatherPieces(this);
     }
+    // Its reader may have left meanwhile, and an error without a listener would end the process.
+    this.on('error', () => undefined);
     stream.once('close', () => this.#endBroken());
   }
 
@@ -85,11 +87,10 @@ export class Http2Request extends Readable {
     return this as unknown as IncomingMessage;
   }
 
-  /** As Node's: a reader gets an error, and without one there is none. */
+  /** As Node's: a reader gets an error. */
   #endBroken(): void {
     if (this.complete || this.destroyed) return;
-    const error = Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
-    this.destroy(this.listenerCount('error') > 0 ? error : undefined);
+    this.destroy(Object.assign(new Error('aborted'), { code: 'ECONNRESET' }));
   }
 }
 

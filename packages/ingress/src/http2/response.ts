@@ -15,6 +15,9 @@ const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'proxy-connection', 
 const HEAD_ALONE = { endStream: false, sendDate: false };
 const HEAD_AND_END = { endStream: true, sendDate: false };
 
+/** For the client to take that the rest of its request is refused. */
+const LEAVE_MILLISECONDS = 2_000;
+
 /** What handlers use of Node's `ServerResponse`. */
 export class Http2Response extends EventEmitter {
   readonly req: Http2Request;
@@ -148,6 +151,9 @@ export class Http2Response extends EventEmitter {
     if (this.req.complete || this.destroyed) return;
     this.#stream.close(constants.NGHTTP2_NO_ERROR);
     this.#stream.resume();
+    // Node may have stopped reading the connection, and never learn that its client is gone.
+    const late = setTimeout(() => this.#stream.destroy(), LEAVE_MILLISECONDS);
+    this.#stream.once('close', () => clearTimeout(late));
   }
 }
 

@@ -25,6 +25,7 @@ import {
 import { Http2Request } from './request.ts';
 import { Http2Response } from './response.ts';
 import { watchSession } from './session-watch.ts';
+import { countSmallFrames } from './small-frames.ts';
 
 const { METHODS } = process.getBuiltinModule('node:http');
 
@@ -43,6 +44,8 @@ export interface Http2Front {
   accept(socket: TLSSocket): void;
   /** Ends connections once the requests on them are answered. */
   drain(): void;
+  /** Breaks off those that are open. */
+  end(): void;
 }
 
 export const defaultHttp2Limits: Http2Limits = {
@@ -69,6 +72,7 @@ const KNOWN_METHODS = new Set(METHODS);
 export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<Http2Limits> = {}): Http2Front {
   const limits: Http2Limits = { ...defaultHttp2Limits, ...limitOptions };
   const sessions = new Set<ServerHttp2Session>();
+  const smallFrames = countSmallFrames();
 
   function accept(socket: TLSSocket): void {
     if (options.admits?.(socket) === false) {
@@ -99,9 +103,11 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
     session.setLocalWindowSize(CONNECTION_WINDOW);
     sessions.add(session);
     const watch = watchSession(session, socket, limits);
+    const countFrames = smallFrames.of(session, socket.remoteAddress);
     session.on('stream', (stream, headers, _flags, fields: string[]) => {
       gatherWrites(stream);
       const incoming = new Http2Request(stream, headers, fields, socket);
+      if (!stream.endAfterHeaders) countFrames(stream);
       const outgoing = new Http2Response(incoming, stream);
       watch.add(outgoing);
       receive(incoming, outgoing, headers);
@@ -159,6 +165,9 @@ export function serveHttp2(options: StrictServerOptions, limitOptions: Partial<H
     accept,
     drain() {
       for (const session of sessions) session.close();
+    },
+    end() {
+      for (const session of sessions) session.destroy();
     },
   };
 }

@@ -62,6 +62,9 @@ export async function openTlsFront({ server, limits, ...place }: TlsFrontOptions
       await drained;
       clearInterval(idle);
     },
-    end: () => listener.end(),
+    end() {
+      http2.end();
+      listener.end();
+    },
   };
 }

@@ -11,6 +11,7 @@ import { createServer as createTlsServer, type SecureContext, type TLSSocket } f
 import { countPerAddress, listenFast, placeToListen } from '@platform/http';
 import type { Certificate } from './certificate.ts';
 import type { CertificateSource } from './certificate-source.ts';
+import { openHandshakeTurns } from './handshake-turns.ts';
 import { SECURE_CONTEXT } from './protocol.ts';
 
 export type ClientProtocol = 'h2' | 'http/1.1';
@@ -141,6 +142,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     socket.destroy();
   });
   const perAddress = countPerAddress(limits.connectionsPerAddress);
+  const atItsTurn = openHandshakeTurns(limits.handshakeMilliseconds);
   const listener = createServer({ allowHalfOpen: true, noDelay: true });
   listener.on('connection', (socket: Socket) => {
     open.add(socket);
@@ -151,7 +153,7 @@ export async function listenTls(options: TlsListenerOptions): Promise<TlsListene
     // A client that leaves in its handshake would hold its place until the handshake's time is over.
     socket.allowHalfOpen = false;
     if (!perAddress(socket) || open.size > limits.connections) socket.destroy();
-    else server.emit('connection', socket);
+    else atItsTurn(socket, () => server.emit('connection', socket));
   });
   listener.listen(await placeToListen(options));
   await once(listener, 'listening');

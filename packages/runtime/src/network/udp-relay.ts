@@ -2,6 +2,7 @@
 // through it: a workload can only answer who wrote to it, while that is fresh. docs/decisions/network.md says why it is not
 // the kernel that translates addresses.
 import dgram from 'node:dgram';
+import { networkInterfaces } from 'node:os';
 
 export interface UdpRelayOptions {
   /** Where this machine receives. */
@@ -29,8 +30,12 @@ const MOST_WAITING = 64;
 export const BETWEEN_BATCHES = 250;
 /** The same between those of all ports of this process. */
 const BETWEEN_ALL = 50;
+/** Bytes that wait in this process while a line is slower than who sends on it; what comes on top is lost. */
+const MOST_UNSENT = 1_048_576;
 
 let nextOfAll = 0;
+/** The ports of all relays of this process. */
+const relayed = new Set<number>();
 
 interface Sender {
   readonly inner: dgram.Socket;
@@ -62,11 +67,12 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
   }
 
   function accept(data: Buffer, from: dgram.RemoteInfo): void {
+    if (!canBeAnswered(from)) return;
     const key = `${from.address}:${from.port}`;
     const known = senders.get(key);
     if (known !== undefined) {
       known.seen = performance.now();
-      if (known.early === undefined) known.inner.send(data);
+      if (known.early === undefined) sendUnlessFull(known.inner, data);
       else if (known.early.length < MOST_WAITING) known.early.push(data);
       return;
     }
@@ -83,15 +89,18 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
     const sender: Sender = { inner, early: [data], seen: performance.now() };
     senders.set(key, sender);
     // A workload that does not listen refuses; the sender gets no answer, as for any closed port behind a router.
-    inner.on('error', () => undefined);
+    // One whose socket cannot be connected is forgotten, with what waits for that.
+    inner.on('error', () => {
+      if (sender.early !== undefined && senders.get(key) === sender) forget(key, sender);
+    });
     inner.on('message', (answer) => {
       sender.seen = performance.now();
-      outer.send(answer, from.port, from.address);
+      sendUnlessFull(outer, answer, from);
     });
     // Connected, it takes datagrams from that port of the workload only.
     inner.connect(options.containerPort, options.containerAddress, () => {
       if (senders.get(key) !== sender) return;
-      for (const early of sender.early ?? []) inner.send(early);
+      for (const early of sender.early ?? []) sendUnlessFull(inner, early);
       sender.early = undefined;
     });
   }
@@ -127,6 +136,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
   // An answer that cannot be sent just now is one that was lost, as on any way of datagrams.
   outer.on('error', () => undefined);
   outer.on('message', accept);
+  relayed.add(options.hostPort);
   stock();
   const tidy = setInterval(() => {
     const now = performance.now();
@@ -138,6 +148,7 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
     close() {
       if (closed) return;
       closed = true;
+      relayed.delete(options.hostPort);
       clearInterval(tidy);
       clearTimeout(turn);
       outer.close();
@@ -146,4 +157,32 @@ export async function openUdpRelay(options: UdpRelayOptions): Promise<UdpRelay> 
       waiting.length = 0;
     },
   };
+}
+
+/**
+ * Senders can be made up. There is no port 0 to answer to, and another relay of this machine would have each answer
+ * answered, without end.
+ */
+function canBeAnswered({ address, port }: dgram.RemoteInfo): boolean {
+  return port !== 0 && !(relayed.has(port) && isOwnAddress(address));
+}
+
+const OWN_FOR = 1_000;
+let own = { addresses: new Set<string>(), until: 0 };
+
+function isOwnAddress(address: string): boolean {
+  if (address.startsWith('127.')) return true;
+  const now = performance.now();
+  if (now >= own.until) {
+    const all = Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map((one) => one.address));
+    own = { addresses: new Set(all), until: now + OWN_FOR };
+  }
+  return own.addresses.has(address);
+}
+
+/** Without a receiver, to whom it is connected. Node would keep without a bound what the kernel does not take yet. */
+function sendUnlessFull(socket: dgram.Socket, data: Buffer, to?: dgram.RemoteInfo): void {
+  if (socket.getSendQueueSize() > MOST_UNSENT) return;
+  if (to === undefined) socket.send(data);
+  else socket.send(data, to.port, to.address);
 }

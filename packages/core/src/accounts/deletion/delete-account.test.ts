@@ -21,6 +21,7 @@ import { databaseText } from '../../../test-support/database-sweep.ts';
 import { type NodeDouble, startNodeDouble } from '../../../test-support/node-double.ts';
 import { workflowsOf } from '../../../test-support/workflows.ts';
 import { packageFile } from '../../catalog/package-file.ts';
+import { changing } from '../../database/changing.ts';
 import { addRule } from '../../placement/placement-rules.ts';
 import { createEnrolmentLink } from '../passkeys/enrolment-link.ts';
 import { suspendAccount } from '../suspension/suspend-account.ts';
@@ -239,4 +240,60 @@ test('the master account stays, and an unknown one is said; a suspended account 
   await suspendAccount(platform.core.context, account.name);
   const results = await Promise.allSettled([remove(), remove()]);
   assert.deepEqual(results.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+});
+
+test('a change that waits for the deletion while that waits for it delays it, and neither fails', async () => {
+  const { installationId } = app;
+  const client = await pool().connect();
+  try {
+    await client.query("SET deadlock_timeout = '10min'");
+    await client.query('BEGIN');
+    await client.query('SELECT FROM installations WHERE id = $1 FOR UPDATE', [installationId]);
+    const removed = remove();
+    const isWaiting = async () => {
+      const { rows } = await pool().query('SELECT FROM pg_locks WHERE NOT granted');
+      return rows.length > 0;
+    };
+    await until('the deletion to wait', isWaiting);
+    // PostgreSQL ends the one that notices first, which is the deletion.
+    await client.query(
+      'SELECT FROM sessions WHERE account_key = (SELECT account_key FROM installations WHERE id = $1) FOR SHARE',
+      [installationId],
+    );
+    await client.query('COMMIT');
+    assert.equal(await removed, account.name);
+  } finally {
+    await client.query('RESET deadlock_timeout').catch(() => undefined);
+    client.release();
+  }
+});
+
+test('a change that PostgreSQL ended because it and another waited for each other begins anew, and has its effects once', async () => {
+  const LOCK = 'SELECT FROM accounts WHERE name = $1 FOR UPDATE';
+  const client = await pool().connect();
+  let [attempts, effects] = [0, 0];
+  try {
+    await client.query("SET deadlock_timeout = '10min'");
+    await client.query('BEGIN');
+    await client.query(LOCK, [account.name]);
+    const changed = changing(platform.core.context, async (trx) => {
+      attempts += 1;
+      trx.afterCommit(async () => {
+        effects += 1;
+      });
+      for (const name of [neighbour.name, account.name])
+        await trx.selectFrom('accounts').select('name').where('name', '=', name).forUpdate().execute();
+    });
+    await until(
+      'the change to wait',
+      async () => (await pool().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
+    );
+    await client.query(LOCK, [neighbour.name]);
+    await client.query('COMMIT');
+    await changed;
+  } finally {
+    await client.query('RESET deadlock_timeout').catch(() => undefined);
+    client.release();
+  }
+  assert.deepEqual({ attempts: attempts > 1, effects }, { attempts: true, effects: 1 });
 });

@@ -6,6 +6,7 @@ import type { CoreContext } from '../../context.ts';
 import { changingAt } from '../../database/changing.ts';
 import { notify } from '../../database/notify.ts';
 import { isMaster } from '../master-account.ts';
+import { suspendAccount } from '../suspension/suspend-account.ts';
 import { deleteSignIns } from '../suspension/suspension-queries.ts';
 import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from './deletion-queries.ts';
 
@@ -17,6 +18,11 @@ import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from '.
  * @throws RefusalError `not_found`, `not_authorized` for the master account
  */
 export async function deleteAccount(context: CoreContext, by: Deleted): Promise<string> {
+  if ('name' in by) {
+    requireNotMaster(context, by.name);
+    // What its owner and its apps do meanwhile would wait for the deletion, and the deletion for that.
+    await suspendAccount(context, by.name);
+  }
   return changingAt(context, 'accounts.delete', async (trx) => {
     const account = await lockForDeletion(trx, by);
     if (account === undefined)

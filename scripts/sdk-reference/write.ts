@@ -25,8 +25,9 @@ const OPTIONS = {
   tsconfig: 'tsconfig.json',
   out: 'reference',
   logLevel: 'Warn',
-  readme: 'none',
-  router: 'module',
+  readme: 'index.md',
+  mergeReadme: true,
+  router: 'member',
   sort: ['kind', 'alphabetical'],
   disableSources: true,
   excludeExternals: true,
@@ -50,6 +51,7 @@ export async function writeReference(folder: string): Promise<number> {
       path.join(work, 'tsconfig.json'),
       JSON.stringify({ compilerOptions: COMPILER, include: ['types'] }),
     );
+    await cp(path.join(import.meta.dirname, 'index.md'), path.join(work, 'index.md'));
     await writeFile(path.join(work, 'typedoc.json'), JSON.stringify(OPTIONS));
     await symlink(path.join(tools, 'node_modules'), path.join(work, 'node_modules'));
     const generator = path.join(tools, 'node_modules/typedoc/bin/typedoc');

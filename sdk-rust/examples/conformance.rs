@@ -104,7 +104,7 @@ async fn a_published_notification_is_the_newest_of_its_topic(platform: &Platform
     };
     let stored = notifications.publish(&second).await?;
     equal!((stored.title.as_str(), stored.body.as_str()), ("Second", "Zwei"));
-    let page = notifications.list(of_topic("suite.list")).await?;
+    let page = notifications.list_with(of_topic("suite.list")).await?;
     equal!(page.items.first(), Some(&stored));
     equal!((page.items.len(), page.next_cursor), (2, None));
     Ok(())
@@ -130,7 +130,7 @@ async fn reading_marks_records(platform: &PlatformServicesClient) -> Outcome {
         ..of_topic("suite.read")
     };
     let titles: Vec<String> = notifications
-        .list(unread)
+        .list_with(unread)
         .await?
         .items
         .into_iter()
@@ -156,7 +156,7 @@ async fn pages_lead_through_every_record_once(platform: &PlatformServicesClient)
         let page = PageOptions { limit: Some(2), cursor };
         let page = platform
             .notifications()
-            .list(NotificationFilter {
+            .list_with(NotificationFilter {
                 page,
                 ..of_topic("suite.pages")
             })
@@ -249,7 +249,7 @@ async fn search_entries_are_kept_changed_and_removed(platform: &PlatformServices
 }
 
 async fn apps_are_listed_as_granted(platform: &PlatformServicesClient) -> Outcome {
-    let apps = platform.list_apps(PageOptions::default()).await?.items;
+    let apps = platform.list_apps().await?.items;
     let installed: Vec<&str> = apps
         .iter()
         .filter(|app| app.installed)
@@ -362,16 +362,12 @@ async fn a_workflow_runs_once_and_gives_its_result_ever_after(platform: &Platfor
         status: Some(WorkflowStatus::Completed),
         ..WorkflowFilter::default()
     };
-    let runs = platform.workflows().list(completed).await?.items;
+    let runs = platform.workflows().list_with(completed).await?.items;
     let Some(run) = runs.iter().find(|run| run.idempotency_key == "once") else {
         return Err(Failure::new("The run is not listed."));
     };
     equal!(platform.workflows().get(&run.id).await?.result, result);
-    let history = platform
-        .workflows()
-        .history(&run.id, PageOptions::default())
-        .await?
-        .items;
+    let history = platform.workflows().history(&run.id).await?.items;
     use WorkflowEventKind::{ActivityClaimed, ActivityCompleted, Completed, Created};
     let kinds: Vec<_> = history.into_iter().map(|event| event.event).collect();
     let (claimed, done) = (ActivityClaimed, ActivityCompleted);

@@ -160,7 +160,7 @@ impl Shop {
             definition: Some(DEFINITION.to_owned()),
             ..WorkflowFilter::default()
         };
-        let runs = self.platform.workflows().list(orders).await?.items;
+        let runs = self.platform.workflows().list_with(orders).await?.items;
         let found = runs.into_iter().find(|run| run.idempotency_key == number);
         Ok(found.map_or("unknown".to_owned(), |run| format!("{} {}", run.status, run.result)))
     }

@@ -132,12 +132,21 @@ impl PlatformServicesClient {
         }
     }
 
-    /// Apps that the account installed or published, those covered by the grant `apps.catalog.read`.
+    /// Apps that the account installed or published, those covered by the grant `apps.catalog.read`: the first 50.
     ///
     /// # Errors
     ///
     /// What the platform refuses, such as `grant_missing`.
-    pub async fn list_apps(&self, options: PageOptions) -> Result<Page<ServicesApp>> {
+    pub async fn list_apps(&self) -> Result<Page<ServicesApp>> {
+        self.list_apps_with(PageOptions::default()).await
+    }
+
+    /// The same, another part of the list than the first 50.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::list_apps`], and `invalid_cursor`.
+    pub async fn list_apps_with(&self, options: PageOptions) -> Result<Page<ServicesApp>> {
         self.access.json(options.of(Call::new(&routes::APPS_LIST))).await
     }
 

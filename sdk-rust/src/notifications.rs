@@ -38,12 +38,21 @@ impl Notifications<'_> {
         Ok(self.access.json::<NotificationAnswer>(call).await?.notification)
     }
 
-    /// Grant `notifications.read`: records whose topic its resources match, newest first.
+    /// Grant `notifications.read`: records whose topic its resources match, newest first; the first 50.
     ///
     /// # Errors
     ///
     /// What the platform refuses, such as `grant_missing`.
-    pub async fn list(&self, filter: NotificationFilter) -> Result<Page<Notification>> {
+    pub async fn list(&self) -> Result<Page<Notification>> {
+        self.list_with(NotificationFilter::default()).await
+    }
+
+    /// The same, only some of them or another part of the list.
+    ///
+    /// # Errors
+    ///
+    /// As [`Notifications::list`], and `invalid_cursor`.
+    pub async fn list_with(&self, filter: NotificationFilter) -> Result<Page<Notification>> {
         let NotificationFilter {
             topic,
             unread_only,

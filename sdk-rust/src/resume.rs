@@ -141,7 +141,7 @@ async fn running(access: &Access, definition: &str) -> Result<Vec<WorkflowRun>> 
             let (status, definition) = (Some(WorkflowStatus::Running), Some(definition.to_owned()));
             async {
                 Workflows { access }
-                    .list(WorkflowFilter {
+                    .list_with(WorkflowFilter {
                         status,
                         definition,
                         page,

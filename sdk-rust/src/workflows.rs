@@ -31,12 +31,21 @@ pub struct WorkflowFilter {
 }
 
 impl Workflows<'_> {
-    /// Newest first. A page with large inputs and results ends early; `next_cursor` leads on.
+    /// Newest first, the first 50. A page with large inputs and results ends early; `next_cursor` leads on.
     ///
     /// # Errors
     ///
     /// When the platform cannot be reached.
-    pub async fn list(&self, filter: WorkflowFilter) -> Result<Page<WorkflowRun>> {
+    pub async fn list(&self) -> Result<Page<WorkflowRun>> {
+        self.list_with(WorkflowFilter::default()).await
+    }
+
+    /// The same, only some of them or another part of the list.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workflows::list`], and `invalid_cursor`.
+    pub async fn list_with(&self, filter: WorkflowFilter) -> Result<Page<WorkflowRun>> {
         let WorkflowFilter {
             status,
             definition,
@@ -58,12 +67,21 @@ impl Workflows<'_> {
         Ok(self.access.json::<WorkflowAnswer>(call).await?.run)
     }
 
-    /// What happened in it, oldest first: structure and times, no inputs and results.
+    /// What happened in it, oldest first, the first 50 events: structure and times, no inputs and results.
     ///
     /// # Errors
     ///
     /// `not_found`.
-    pub async fn history(&self, id: &str, page: PageOptions) -> Result<Page<WorkflowEvent>> {
+    pub async fn history(&self, id: &str) -> Result<Page<WorkflowEvent>> {
+        self.history_with(id, PageOptions::default()).await
+    }
+
+    /// The same, another part of it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workflows::history`], and `invalid_cursor`.
+    pub async fn history_with(&self, id: &str, page: PageOptions) -> Result<Page<WorkflowEvent>> {
         self.access
             .json(page.of(Call::new(&routes::WORKFLOWS_HISTORY).parameter(id)))
             .await

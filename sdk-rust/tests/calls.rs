@@ -45,7 +45,7 @@ async fn a_call_carries_the_credential_the_query_and_json() {
     };
     client
         .notifications()
-        .list(NotificationFilter {
+        .list_with(NotificationFilter {
             unread_only: true,
             page,
             topic: None,
@@ -84,7 +84,7 @@ macro_rules! repeated {
 }
 
 repeated! {
-    a_read_outlasts_a_restart: |client| async move { client.list_apps(PageOptions::default()).await.map(|_| ()) };
+    a_read_outlasts_a_restart: |client| async move { client.list_apps().await.map(|_| ()) };
     a_mark_outlasts_a_restart: |client| async move { client.notifications().read("ntf-1").await.map(|_| ()) };
     a_publication_with_a_dedupe_key_outlasts_a_restart: |client| async move {
         let keyed = PublishNotification { dedupe_key: Some("k".into()), ..PublishNotification::new("t", "T") };
@@ -132,7 +132,7 @@ async fn what_the_platform_decided_or_asks_a_long_patience_for_is_not_repeated()
         (503, "unavailable", 60),
     ] {
         let platform = refusing(move || Reply::Later(status, code, wait)).await;
-        let error = platform.client().list_apps(PageOptions::default()).await.unwrap_err();
+        let error = platform.client().list_apps().await.unwrap_err();
         assert_eq!((error.code(), error.status()), (code, Some(status)));
         let refusal = error.refusal().unwrap();
         assert_eq!(refusal.retry_after, Some(Duration::from_secs(wait.into())));
@@ -157,7 +157,7 @@ async fn answers_outside_of_the_protocol_are_said_to_be() {
     let elsewhere = || Reply::Redirect("/elsewhere".into());
     for reply in [html as fn() -> Reply, wrong, elsewhere] {
         let platform = refusing(reply).await;
-        let error = platform.client().list_apps(PageOptions::default()).await.unwrap_err();
+        let error = platform.client().list_apps().await.unwrap_err();
         assert_eq!(error.code(), "invalid_answer", "{error}");
         assert_eq!(
             platform.seen().len(),

@@ -8,7 +8,10 @@ import { homedir } from 'node:os';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
 
-const CACHE = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'), 'platform-test-tools');
+export const TOOLS_CACHE = path.join(
+  process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'),
+  'platform-test-tools',
+);
 
 /**
  * @param folder holds package.json and package-lock.json
@@ -16,10 +19,10 @@ const CACHE = path.join(process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cac
  */
 export async function lockedTools(folder: string): Promise<string> {
   const lock = await readFile(path.join(folder, 'package-lock.json'));
-  const place = path.join(CACHE, createHash('sha256').update(lock).digest('hex').slice(0, 32));
+  const place = path.join(TOOLS_CACHE, createHash('sha256').update(lock).digest('hex').slice(0, 32));
   if (existsSync(place)) return place;
-  await mkdir(CACHE, { recursive: true });
-  const fresh = await mkdtemp(path.join(CACHE, 'fresh-'));
+  await mkdir(TOOLS_CACHE, { recursive: true });
+  const fresh = await mkdtemp(path.join(TOOLS_CACHE, 'fresh-'));
   try {
     for (const name of ['package.json', 'package-lock.json']) await cp(path.join(folder, name), path.join(fresh, name));
     const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=optional'];

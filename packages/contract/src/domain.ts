@@ -150,6 +150,8 @@ export interface RouteSpec {
   readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
   readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
+  /** Error codes, beside those that follow from the rest of the entry: openapi.json lists all of a route. */
+  readonly refuses?: readonly string[];
   readonly rate: RateLimitName;
   /** An app adds to the database by it: waits while its disk has nothing left but the reserve. */
   readonly fillsDatabase?: true;

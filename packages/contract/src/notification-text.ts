@@ -2,7 +2,7 @@
 // loads no more than these.
 import * as z from 'zod';
 import { nothingHidden } from './readable-names.ts';
-import { readableLine, readableText } from './text.ts';
+import { readableLine, readableText, visible } from './text.ts';
 
 export const notificationTextLimits = {
   notificationTitle: { value: 120, unit: 'characters', meaning: 'notification title' },
@@ -14,5 +14,6 @@ export const notificationTitle = z
   .min(1)
   .max(notificationTextLimits.notificationTitle.value)
   .regex(...readableLine)
+  .regex(...visible)
   .refine(...nothingHidden);
 export const notificationBody = readableText(notificationTextLimits.notificationBody.value);

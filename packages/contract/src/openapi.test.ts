@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
-import { routes } from './domains.ts';
-import { openApiDocument } from './openapi.ts';
+import type { RouteSpec } from './domain.ts';
+import { errors, routes } from './domains.ts';
+import { openApiDocument } from './openapi/document.ts';
 
 test('the checked-in openapi.json is the one the route table makes', () => {
   const text = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8');
@@ -26,12 +27,53 @@ test('its patterns are read by tools of every language', () => {
   }
 });
 
-test('every route has an operation with its callers and its answers', () => {
-  const document = openApiDocument('0.0.0') as {
-    paths: Record<string, Record<string, { operationId: string; 'x-callers': unknown }>>;
+interface Operation {
+  readonly operationId: string;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+  readonly servers?: readonly { readonly url: string }[];
+}
+
+function operations(): readonly Operation[] {
+  const document = openApiDocument('0.0.0') as { paths: Record<string, Record<string, Operation>> };
+  return Object.values(document.paths).flatMap((path) => Object.values(path));
+}
+
+/** Of what the other listeners serve themselves. */
+const BESIDE_THE_TABLE = /^(?:intelligence|outbound|objectStorage|backend|public)\.|\.unversioned$/;
+
+test('every route has an operation with its callers and its answers, and every operation a name of its own', () => {
+  const ids = operations().map(({ operationId }) => operationId);
+  assert.deepEqual(ids.filter((id) => !BESIDE_THE_TABLE.test(id)).sort(), Object.keys(routes).sort());
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('what an operation presents, where it is served and what it refuses are defined', () => {
+  const { components } = openApiDocument('0.0.0') as {
+    components: Readonly<Record<'securitySchemes' | 'responses', Readonly<Record<string, object>>>>;
   };
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  assert.deepEqual(operations.map(({ operationId }) => operationId).sort(), Object.keys(routes).sort());
+  for (const { operationId, security, responses } of operations()) {
+    for (const scheme of security.flatMap((one) => Object.keys(one)))
+      assert.ok(Object.hasOwn(components.securitySchemes, scheme), `${operationId}: ${scheme}`);
+    for (const { $ref } of Object.values(responses)) {
+      const [, name] = /^#\/components\/responses\/(.+)$/.exec($ref ?? '') ?? [];
+      if ($ref !== undefined) assert.ok(name !== undefined && Object.hasOwn(components.responses, name), $ref);
+    }
+  }
+});
+
+test('every code that a route names is one of the table, and every code is named by some operation', () => {
+  for (const [id, spec] of Object.entries(routes) as [string, RouteSpec][])
+    for (const code of spec.refuses ?? []) assert.ok(Object.hasOwn(errors, code), `${id}: ${code}`);
+  const named = new Set(
+    operations().flatMap(({ responses }) =>
+      Object.values(responses).flatMap(({ $ref = '' }) => $ref.slice($ref.lastIndexOf('/') + 1).split('.')),
+    ),
+  );
+  const nowhere = Object.keys(errors).filter((code) => !named.has(code));
+  // A bug; of every path, for another method; and what has no route yet.
+  const known = ['conversation_conflict', 'internal_error', 'method_not_allowed', 'transport_unavailable'];
+  assert.deepEqual(nowhere.sort(), known);
 });
 
 test('every JSON body of the account routes refuses secret material', () => {

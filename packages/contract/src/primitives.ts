@@ -27,8 +27,16 @@ export type ScheduleId = z.infer<typeof scheduleId>;
 export const contactId = prefixedId('ctc');
 export type ContactId = z.infer<typeof contactId>;
 
-/** RFC 3339, UTC, milliseconds. */
-export const timestamp = z.iso.datetime({ precision: 3 });
+/** RFC 3339, UTC, milliseconds. The calendar of the database has no year 0. */
+export const timestamp = z.iso
+  .datetime({ precision: 3 })
+  .refine((text) => !text.startsWith('0000'), 'must be of the year 1 or later');
+
+/** What an `integer` of the database holds at most. */
+export const MOST_COUNTED = 2_147_483_647;
+
+/** Of TCP or UDP. */
+export const portNumber = z.int().min(1).max(65_535);
 
 const RESERVED_ACCOUNT_NAMES = new Set([
   'about',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import manifest from '../package.json' with { type: 'json' };
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { RUST_TYPES_FILE, rustTypes } from './rust-types.ts';
 
 const document = () => JSON.parse(JSON.stringify(openApiDocument(manifest.version)));

@@ -4,7 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import manifest from '../package.json' with { type: 'json' };
 import { MANIFEST_SCHEMA_FILE, manifestSchema } from './manifest-schema.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { RUST_TYPES_FILE, rustTypes } from './rust-types.ts';
 import { sizeText } from './sizes.ts';
 

@@ -57,7 +57,9 @@ async function reachable(folder: string, entries: readonly string[]): Promise<Ma
 }
 
 function specifiers(text: string): string[] {
-  return [...text.matchAll(/\bfrom '([^']+)'|\bimport\(["']([^"']+)["']\)|^import '([^']+)'/gm)].map(
+  // Examples import the package itself.
+  const code = text.replaceAll(/\/\*\*[\s\S]*?\*\//g, '');
+  return [...code.matchAll(/\bfrom '([^']+)'|\bimport\(["']([^"']+)["']\)|^import '([^']+)'/gm)].map(
     ([, from, dynamic, plain]) => from ?? dynamic ?? plain ?? '',
   );
 }

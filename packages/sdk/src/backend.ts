@@ -10,6 +10,7 @@ import { errorFromResponse, PlatformError } from './platform-error.ts';
 import { Renewal } from './renewal.ts';
 import { callError, within } from './service-call.ts';
 
+/** The backend of an installation: HTTP and WebSockets. */
 export interface Backend {
   /** False without a workload, and while the owner has not reviewed one that came with an update; every call then fails with `workload_unavailable`. */
   readonly available: boolean;
@@ -30,6 +31,7 @@ export interface Backend {
   webSocket(path: string, options?: WebSocketOptions): Promise<WebSocket>;
 }
 
+/** How a WebSocket is opened. */
 export interface WebSocketOptions {
   /** Subprotocols. With some, the workload has to accept one of them. */
   readonly protocols?: readonly string[];
@@ -39,7 +41,9 @@ export interface WebSocketOptions {
 
 /** What a launch gives a native client: `backend` of its descriptor. */
 export interface BackendConnection {
+  /** Says where the backend is. */
   readonly endpointTicket: string;
+  /** Opens it, for 12 hours at most. */
   readonly capability: string;
 }
 
@@ -60,18 +64,30 @@ export interface BackendAccess {
 const BEARER: typeof BEARER_SUBPROTOCOL = 'platform.bearer.';
 const CLIENT: typeof CLIENT_SUBPROTOCOL = 'platform.client';
 
+/** How a native client goes on. */
+export interface ConnectOptions {
+  /** Gives another connection when the present one has ended, or `null`. Called at most every 30 s. Default: there is none. */
+  readonly renew?: () => Promise<BackendConnection | string | null>;
+}
+
 /**
  * Connects a native client to the backend of one installation. Sends nothing yet.
  *
  * @param connection what a launch gave: `backend` of the descriptor, or the line that the shell shows,
  *   `<ticket>#<capability>`
- * @param options.renew gives another connection when the present one has ended, or `null`. Called at most every 30 s
  * @throws {PlatformError} `invalid_request` for what is no connection
+ *
+ * @example
+ * ```ts
+ * import { connectBackend } from '@platform/sdk';
+ *
+ * const backend = connectBackend(process.env.CONNECTION ?? '');
+ * const { items } = await backend.json<{ items: string[] }>('/api/items');
+ * console.log(items);
+ * ```
  */
-export function connectBackend(
-  connection: BackendConnection | string,
-  { renew = async () => null }: { readonly renew?: () => Promise<BackendConnection | string | null> } = {},
-): Backend {
+export function connectBackend(connection: BackendConnection | string, options: ConnectOptions = {}): Backend {
+  const { renew = async () => null } = options;
   let backend = placeOf(connection);
   const renewal = new Renewal(async () => {
     const next = await renew();

@@ -110,18 +110,16 @@ export class Bridge {
    */
   call<Method extends BridgeCall>(
     method: Method,
-    ...[params, options]: BridgeParams<Method>
+    ...parameters: BridgeParams<Method>
   ): Promise<BridgeCalls[Method]['result']> {
+    const [params, options] = parameters;
     const limit = Object.hasOwn(ASKS_A_PERSON, method) ? {} : { timeoutMilliseconds: CALL_MILLISECONDS };
     return this.request(method, params, { ...limit, ...options });
   }
 
   /** As `call`, without a time limit of its own, and for methods this SDK has no types for. */
-  request<Result>(
-    method: string,
-    params: unknown,
-    { signal, timeoutMilliseconds }: BridgeCallOptions = {},
-  ): Promise<Result> {
+  request<Result>(method: string, params: unknown, options: BridgeCallOptions = {}): Promise<Result> {
+    const { signal, timeoutMilliseconds } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#closed) return Promise.reject(closedError());
     const id = ++this.#last;
@@ -162,6 +160,7 @@ export class Bridge {
     return () => listeners.delete(listener);
   }
 
+  /** Ends the connection to the shell: what waits and what is called afterwards is `bridge_closed`. */
   close(): void {
     this.#closed = true;
     this.#port.close();

@@ -75,6 +75,12 @@ export type {
 } from './services.ts';
 export type { AppState } from './state.ts';
 
+/** How many results of a search. */
+export interface SearchOptions extends BridgeCallOptions {
+  /** 1 to 200; default 20. */
+  readonly limit?: number;
+}
+
 /** The bridge methods about apps as functions; each needs its grant. */
 export interface Apps {
   /** Installed apps. */
@@ -89,16 +95,33 @@ export interface Apps {
   uninstall(appId: string, options?: BridgeCallOptions): Promise<boolean>;
   /** Back to the home screen. */
   return(options?: BridgeCallOptions): Promise<void>;
+  /** Starts the backend of an app. Grant `apps.lifecycle`. */
   start(appId: string, options?: BridgeCallOptions): Promise<WorkloadStatus>;
+  /** Stops it; it stays stopped until it is started. Grant `apps.lifecycle`. */
   stop(appId: string, options?: BridgeCallOptions): Promise<WorkloadStatus>;
 }
 
 let connection: Promise<App> | undefined;
 
+/**
+ * The page of an app, connected to the platform.
+ *
+ * @example
+ * ```ts
+ * import { App } from '@platform/sdk/browser';
+ *
+ * const app = await App.connect();
+ * document.title = `${app.appId}, ${app.context.theme}`;
+ * const answer = await app.backend.json<{ count: number }>('/api/count');
+ * await app.notifications().publish({ topic: 'counts', title: `Counted ${answer.count}` });
+ * ```
+ */
 export class App {
+  /** Of this app, as its manifest says. */
   readonly appId: string;
   /** The backend of this installation. */
   readonly backend: Backend;
+  /** Installed and published apps, as far as the grants go. */
   readonly apps: Apps;
   /** Any bridge method by name: `app.bridge.call('search.query', { q })`. */
   readonly bridge: Bridge;
@@ -154,6 +177,7 @@ export class App {
     return this.bridge.context;
   }
 
+  /** Notifications of the account. Grants `notifications.publish` and `notifications.read`. */
   notifications(): NotificationsService {
     return this.#notifications;
   }
@@ -177,12 +201,11 @@ export class App {
    * Searches what all apps of the account indexed. Only for the home screen, with `apps.launcher.register`; filling the
    * index is for workloads.
    *
-   * @param options.limit 1 to 200; default 20
+   * @param q what the person typed, at most 256 characters; the last word may be a beginning
+   * @throws {PlatformError} `grant_missing`
    */
-  search(
-    q: string,
-    { limit, ...options }: BridgeCallOptions & { readonly limit?: number } = {},
-  ): Promise<SearchResult> {
+  search(q: string, searchOptions: SearchOptions = {}): Promise<SearchResult> {
+    const { limit, ...options } = searchOptions;
     return this.bridge.call('search.query', limit === undefined ? { q } : { q, limit }, options);
   }
 

@@ -44,7 +44,8 @@ export class PlatformError extends Error {
   /** Seconds to wait before trying again, where the platform says so. */
   readonly retryAfter: number | undefined;
 
-  constructor({ code, detail, status = 0, requestId, errors = [], retryAfter, cause }: Details) {
+  constructor(details: Details) {
+    const { code, detail, status = 0, requestId, errors = [], retryAfter, cause } = details;
     super(detail, cause === undefined ? undefined : { cause });
     this.code = code;
     this.status = status;

@@ -5,12 +5,15 @@ import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { callService } from './service-call.ts';
 import type { Page, PageOptions } from './services.ts';
 
+/** Schedules of the account, for the platform's own app that manages them; every other one gets `not_authorized`. */
 export interface SchedulesService {
   /** Oldest first. */
   list(options?: PageOptions): Promise<Page<Schedule>>;
-  /** @throws {PlatformError} `not_found` */
+  /** One schedule. @throws {PlatformError} `not_found` */
   get(id: string, options?: CallOptions): Promise<Schedule>;
   /**
+   * Adds a schedule.
+   *
    * @throws {PlatformError} `invalid_request` with the member in `errors`, for example a cron line without any future time;
    *   `schedule_limit` when the account has the maximum number
    */

@@ -12,40 +12,68 @@ import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { eventStream } from './event-stream.ts';
 import { callService } from './service-call.ts';
 
+/** A part of a list. */
 export interface Page<Item> {
+  /** In the order of the list. */
   readonly items: Item[];
   /** Pass it as `cursor` for the next page; `null` on the last. */
   readonly nextCursor: string | null;
 }
 
+/** Which part of a list. */
 export interface PageOptions extends CallOptions {
   /** 1 to 200; default 50. */
   readonly limit?: number;
+  /** From `nextCursor`; default: the beginning. */
   readonly cursor?: string;
 }
 
+/** Which notifications. */
 export interface NotificationListOptions extends PageOptions {
+  /** Of this topic alone. Default: of every one that the grant covers. */
   readonly topic?: string;
   /** `true` returns unread records only. Default: all. */
   readonly unread?: boolean;
 }
 
+/** Which accounts. */
 export interface AccountListOptions extends PageOptions {
   /** Only accounts whose name contains this. */
   readonly name?: string;
 }
 
+/** Where a stream of events begins and ends. */
 export interface StreamOptions {
+  /** Ends it. Default: it goes on. */
   readonly signal?: AbortSignal;
   /** Continue after the event with this `id`. */
   readonly lastEventId?: string;
 }
 
+/**
+ * Notifications of the account.
+ *
+ * @example
+ * ```ts
+ * import { PlatformError, PlatformServicesClient } from '@platform/sdk';
+ *
+ * const { notifications } = PlatformServicesClient.fromEnv();
+ * try {
+ *   await notifications.publish({ topic: 'imports', title: 'Import finished', dedupeKey: 'import-7' });
+ *   const { items } = await notifications.list({ topic: 'imports', unread: true });
+ *   console.log(items.map(({ title }) => title));
+ * } catch (error) {
+ *   // The owner may have left the grant out: carry on without it.
+ *   if (!(error instanceof PlatformError && error.code === 'grant_missing')) throw error;
+ * }
+ * ```
+ */
 export interface NotificationsService {
   /** Grant `notifications.publish` on the topic. With a known `dedupeKey` it returns the stored record. */
   publish(notification: PublishNotification, options?: CallOptions): Promise<Notification>;
   /** Grant `notifications.read`: records whose topic its resources match, newest first. */
   list(options?: NotificationListOptions): Promise<Page<Notification>>;
+  /** Marks one record read. @throws {PlatformError} `not_found` for one that this app cannot see */
   read(id: string, options?: CallOptions): Promise<Notification>;
   /** Marks all visible records read. Returns how many changed. */
   readAll(options?: CallOptions): Promise<number>;
@@ -56,6 +84,17 @@ export interface NotificationsService {
   stream(options?: StreamOptions): AsyncGenerator<ShellEvent & { readonly id: string | undefined }, void, undefined>;
 }
 
+/**
+ * The search index of this installation: what the person finds of this app.
+ *
+ * @example
+ * ```ts
+ * import { PlatformServicesClient } from '@platform/sdk';
+ *
+ * const { search } = PlatformServicesClient.fromEnv();
+ * await search.replace([{ id: 'note-1', title: 'Shopping', url: '?note=1', text: 'milk, bread' }]);
+ * ```
+ */
 export interface SearchService {
   /**
    * Replaces the whole index of this installation at once. Returns how many entries it has. Grant `search.index` on
@@ -64,7 +103,9 @@ export interface SearchService {
   replace(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
   /** Adds or changes up to 1,000 entries. Returns how many. */
   upsert(entries: readonly SearchEntry[], options?: CallOptions): Promise<number>;
+  /** Removes one entry, also one that is not there. */
   remove(id: string, options?: CallOptions): Promise<void>;
+  /** Removes all entries of this installation. */
   clear(options?: CallOptions): Promise<void>;
 }
 

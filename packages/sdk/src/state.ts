@@ -1,6 +1,18 @@
 // What an app leaves with the shell while it is not loaded: a draft, a filter, the lines that were open.
 import type { Bridge, BridgeCallOptions } from './bridge.ts';
 
+/**
+ * What the shell keeps for an app that is not loaded.
+ *
+ * @example
+ * ```ts
+ * import { App } from '@platform/sdk/browser';
+ *
+ * const app = await App.connect();
+ * const draft = await app.state.get<{ text: string }>();
+ * await app.state.set({ text: `${draft?.text ?? ''}!` });
+ * ```
+ */
 export interface AppState {
   /** What `set` kept last, for this installation and as long as the session lasts in this tab; `null` when nothing is kept. */
   get<Value = unknown>(options?: BridgeCallOptions): Promise<Value | null>;

@@ -14,17 +14,32 @@ import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { callService } from './service-call.ts';
 import type { Page, PageOptions } from './services.ts';
 
+/** Which runs. */
 export interface WorkflowListOptions extends PageOptions {
+  /** Default: any. */
   readonly status?: WorkflowStatus;
+  /** Name of a definition. Default: any. */
   readonly definition?: string;
 }
 
+/**
+ * Runs of durable workflows of this installation.
+ *
+ * @example
+ * ```ts
+ * import { PlatformServicesClient } from '@platform/sdk';
+ *
+ * const { workflows } = PlatformServicesClient.fromEnv();
+ * const { items } = await workflows.list({ status: 'failed', limit: 10 });
+ * for (const { id, definition, error } of items) console.log(id, definition, error?.message);
+ * ```
+ */
 export interface WorkflowsService {
   /** Newest first. A page with large inputs and results ends early; `nextCursor` leads on. */
   list(options?: WorkflowListOptions): Promise<Page<WorkflowRun>>;
-  /** @throws {PlatformError} `not_found` */
+  /** One run. @throws {PlatformError} `not_found` */
   get(id: string, options?: CallOptions): Promise<WorkflowRun>;
-  /** What happened in it, oldest first: structure and times, no inputs and results. */
+  /** What happened in it, oldest first: structure and times, no inputs and results. @throws {PlatformError} `not_found` */
   history(id: string, options?: PageOptions): Promise<Page<WorkflowEvent>>;
   /**
    * Cancels a running run, whose executors then lose their leases; removes one that ended.

@@ -60,7 +60,13 @@ export type {
   WorkflowRun,
   WorkflowStatus,
 } from '@platform/contract';
-export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
+export {
+  type Backend,
+  type BackendConnection,
+  type ConnectOptions,
+  connectBackend,
+  type WebSocketOptions,
+} from './backend.ts';
 export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
@@ -88,6 +94,7 @@ export type {
 export type { RenewOptions, WorkLeaseHandle, WorkLeaseOptions } from './work-lease.ts';
 export type { WorkflowListOptions, WorkflowsService } from './workflows.ts';
 
+/** What the platform gives a workload in its environment. */
 export interface PlatformServicesOptions {
   /** Address of the services without a trailing slash, as PLATFORM_API_URL gives it. */
   readonly apiUrl: string;
@@ -97,6 +104,18 @@ export interface PlatformServicesOptions {
   readonly objectStorage?: ObjectStorage | null;
 }
 
+/**
+ * The services of the platform for a workload, through the Gateway beside it.
+ *
+ * @example
+ * ```ts
+ * import { PlatformServicesClient } from '@platform/sdk';
+ *
+ * const platform = PlatformServicesClient.fromEnv();
+ * const { items } = await platform.listApps();
+ * console.log(items.map(({ name, version }) => `${name} ${version}`));
+ * ```
+ */
 export class PlatformServicesClient {
   /** Notifications of the account, with a live stream. Grants `notifications.publish` and `notifications.read`. */
   readonly notifications: NotificationsService;
@@ -231,7 +250,7 @@ export class PlatformServicesClient {
     return renewWorkLease(this.#access, id, options);
   }
 
-  /** @throws {PlatformError} `not_found` when it is over */
+  /** Ends a lease. @throws {PlatformError} `not_found` when it is over */
   releaseWorkLease(id: string, options?: CallOptions): Promise<void> {
     return releaseWorkLease(this.#access, id, options);
   }

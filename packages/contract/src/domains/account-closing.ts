@@ -53,6 +53,7 @@ const exportRoutes = {
     confirms: 'account.export',
     body: secretFree(exportBody),
     answers: { 200: 'application/gzip' },
+    refuses: ['concurrency_limited'],
     rate: 'authentication',
   },
 } as const satisfies Routes;

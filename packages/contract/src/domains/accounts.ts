@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
-import { readableLine } from '../text.ts';
+import { readableLine, visible } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -234,7 +234,8 @@ export const passkeyLabelBody = z.strictObject({
     .trim()
     .min(1)
     .max(limits.passkeyLabel.value)
-    .regex(...readableLine),
+    .regex(...readableLine)
+    .regex(...visible),
 });
 
 const ofId = z.strictObject({
@@ -273,6 +274,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerOptionsBody),
     answers: { 200: ceremonyOptions },
+    refuses: ['account_name_taken', 'not_authorized'],
     rate: 'authentication',
   },
   'auth.register.verify': {
@@ -283,6 +285,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerVerifyBody),
     answers: { 201: sessionAnswer },
+    refuses: ['account_name_taken', 'not_authorized', 'verification_failed'],
     rate: 'authentication',
   },
   'auth.login.options': {
@@ -303,6 +306,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(loginVerifyBody),
     answers: { 200: sessionAnswer },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.enrol.options': {
@@ -313,6 +317,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(enrolOptionsBody),
     answers: { 200: ceremonyOptions },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.enrol.verify': {
@@ -323,6 +328,7 @@ const routes = {
     origin: 'shell',
     body: secretFree(registerVerifyBody),
     answers: { 200: sessionAnswer },
+    refuses: ['verification_failed'],
     rate: 'authentication',
   },
   'auth.confirm.options': {
@@ -387,6 +393,7 @@ const routes = {
     confirms: { nothing: 'goes on with what was confirmed at its beginning' },
     body: secretFree(registerVerifyBody),
     answers: { 201: z.strictObject({ passkey: passkeyView }) },
+    refuses: ['verification_failed'],
     rate: 'passkey',
   },
   'auth.passkeys.label': {

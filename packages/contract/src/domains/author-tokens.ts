@@ -156,6 +156,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(authorCollectBody, 1_024),
     answers: { 200: authorTokenAnswer, 204: null },
+    refuses: ['author_request_denied', 'author_request_ended'],
     rate: 'authentication',
   },
   'author.requests.review': {
@@ -167,6 +168,7 @@ const routes = {
     confirms: { nothing: 'changes nothing' },
     body: json(authorReviewBody, 1_024),
     answers: { 200: authorReview },
+    refuses: ['author_request_ended'],
     rate: 'authorCode',
   },
   'author.requests.decide': {
@@ -178,6 +180,7 @@ const routes = {
     confirms: 'author.allow',
     body: secretFree(authorDecideBody),
     answers: { 204: null },
+    refuses: ['author_request_ended'],
     rate: 'authorCode',
   },
   'author.tokens.list': {

@@ -163,6 +163,7 @@ const routes = {
     params: z.strictObject({ appId, version }),
     body: { mediaType: 'application/gzip', limit: packages.limits.packagePacked.value },
     answers: { 201: publishAnswer },
+    refuses: ['version_exists', 'disk_quota'],
     rate: 'session',
   },
   'catalog.withdraw': {
@@ -174,6 +175,7 @@ const routes = {
     confirms: { nothing: 'a version that somebody installed stays' },
     params: z.strictObject({ appId, version }),
     answers: { 204: null },
+    refuses: ['version_in_use'],
     rate: 'session',
   },
 } as const satisfies Routes;

@@ -81,6 +81,7 @@ const routes = {
     origin: 'shell',
     confirms,
     body: json(addContactBody, BODY),
+    refuses: ['not_found', 'contact_exists'],
     answers: { 201: contactAnswer },
     fillsDatabase: true,
   },

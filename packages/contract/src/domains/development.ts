@@ -48,6 +48,7 @@ const routes = {
     params: ofApp,
     body: json(developBody, 1_024),
     answers: { 200: developed },
+    refuses: ['account_share', 'disk_quota', 'placement_not_allowed', 'grants_exceed_request', 'workload_unavailable'],
     rate: 'session',
   },
 } as const satisfies Routes;

@@ -91,6 +91,7 @@ const routes = {
     params: ofInstallation,
     body: json(claimImageBody),
     answers: { 204: null },
+    refuses: ['disk_quota'],
     rate: 'none',
   },
   'disk.read': {
@@ -123,6 +124,7 @@ const volumeRoutes = {
     confirms: { nothing: 'takes data of one app, no power' },
     params: ofApp,
     answers: { 202: z.strictObject({ status: z.literal('deleting') }) },
+    refuses: ['workload_unavailable'],
     rate: 'session',
   },
   'volumes.delete': {
@@ -134,6 +136,7 @@ const volumeRoutes = {
     confirms: { nothing: 'takes data of one app, no power' },
     params: ofApp,
     answers: { 204: null },
+    refuses: ['volume_in_use', 'workload_unavailable'],
     rate: 'session',
   },
 } as const satisfies Routes;

@@ -185,6 +185,7 @@ const routes = {
     callers: ['installation', 'frontend'],
     grant: { id: 'system.inventory.read', resource: '*' },
     answers: { 200: systemInventory },
+    refuses: ['master_account_only'],
     rate: 'service',
   },
 } as const satisfies Routes;

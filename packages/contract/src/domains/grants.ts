@@ -109,6 +109,7 @@ const routes = {
     params: ofApp,
     body: json(permissionsBody),
     answers: { 200: permissionsView },
+    refuses: ['grants_exceed_request', 'account_share'],
     rate: 'session',
   },
 } as const satisfies Routes;

@@ -149,6 +149,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: ingressCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'ingress.challenge': {
@@ -167,6 +168,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: ingressCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'ingress.topology': {

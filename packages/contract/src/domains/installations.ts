@@ -158,6 +158,14 @@ const routes = {
     confirms: { nothing: 'an app has its own grants, no secret before one is bound, and is in the list of apps' },
     body: json(installBody),
     answers: { 201: z.strictObject({ app: installedApp }) },
+    refuses: [
+      'not_found',
+      'already_installed',
+      'grants_exceed_request',
+      'account_share',
+      'disk_quota',
+      'placement_not_allowed',
+    ],
     rate: 'session',
   },
   'apps.uninstall': {
@@ -181,6 +189,7 @@ const routes = {
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 200: launchDescriptor },
+    refuses: ['runtime_paused', 'workload_unavailable'],
     rate: 'session',
   },
   'apps.upgrade': {
@@ -193,6 +202,7 @@ const routes = {
     params: ofApp,
     body: json(upgradeBody),
     answers: { 200: z.strictObject({ app: installedApp }) },
+    refuses: ['account_share', 'disk_quota', 'placement_not_allowed'],
     rate: 'session',
   },
   'launcher.choose': {
@@ -204,6 +214,7 @@ const routes = {
     confirms: { nothing: 'chooses among installed apps, and can be taken back' },
     body: json(chooseLauncherBody),
     answers: { 204: null },
+    refuses: ['grant_missing', 'not_found'],
     rate: 'session',
   },
   'launcher.restore': {
@@ -224,6 +235,7 @@ const routes = {
     origin: 'app',
     body: json(exchangeBody),
     answers: { 200: exchangeAnswer },
+    refuses: ['unauthenticated'],
     rate: 'none',
   },
   'services.apps.list': {

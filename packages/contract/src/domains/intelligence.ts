@@ -327,6 +327,7 @@ const routes = {
     callers: ['installation'],
     body: json(authorizeIntelligenceBody),
     answers: { 200: authorizedIntelligence },
+    refuses: ['budget_exhausted', 'grant_missing', 'not_found', 'placement_not_allowed'],
     rate: 'none',
   },
   'gateway.intelligence.renew': {

@@ -190,6 +190,7 @@ const routes = {
     method: 'GET',
     path: `${BASE}/identity`,
     summary: 'Who the account is to others; made at the first call',
+    refuses: ['not_found'],
     answers: { 200: z.strictObject({ identity: messagingIdentity }) },
     fillsDatabase: true,
   },
@@ -218,6 +219,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/direct',
     summary: 'Open the conversation with somebody: a request until they accept it',
     body: json(openDirectBody),
+    refuses: ['not_found', 'conversation_conflict'],
     answers: { 200: conversationAnswer, 201: conversationAnswer },
     fillsDatabase: true,
   },
@@ -227,6 +229,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/accept',
     summary: 'Accept a request',
     params: ofConversation,
+    refuses: ['conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.decline': {
@@ -235,6 +238,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/decline',
     summary: 'Decline a request; the other side does not learn of it',
     params: ofConversation,
+    refuses: ['conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.leave': {
@@ -243,6 +247,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/leave',
     summary: 'Leave a conversation; what is written to it later does not arrive',
     params: ofConversation,
+    refuses: ['conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.block': {
@@ -251,6 +256,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/block',
     summary: 'Block the other side, which does not learn of it',
     params: ofConversation,
+    refuses: ['conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.read': {
@@ -279,6 +285,7 @@ const routes = {
     summary: 'Send a text message; repeated with its transactionId, it is sent once',
     params: ofConversation,
     body: json(sendMessageBody),
+    refuses: ['conversation_conflict', 'disk_quota'],
     answers: { 200: messageAnswer, 201: messageAnswer },
     fillsDatabase: true,
   },
@@ -288,6 +295,7 @@ const routes = {
     path: `${BASE}/sync`,
     summary: 'What changed since a cursor; waits for it',
     body: json(messagingSyncBody),
+    refuses: ['invalid_cursor'],
     answers: { 200: messagingSyncAnswer },
   },
 } as const satisfies Routes;

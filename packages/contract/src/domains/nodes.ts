@@ -258,6 +258,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(joinMemberBody, ANONYMOUS_BYTES),
     answers: { 201: nodeCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'node.challenge': {
@@ -276,6 +277,7 @@ const routes = {
     callers: ['anonymous'],
     body: json(proveMemberBody, ANONYMOUS_BYTES),
     answers: { 200: nodeCredential },
+    refuses: ['unauthenticated'],
     rate: 'join',
   },
   'node.heartbeat': {

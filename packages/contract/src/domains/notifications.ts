@@ -5,7 +5,7 @@ import type { Limits, Routes } from '../domain.ts';
 import { notificationBody, notificationTextLimits, notificationTitle } from '../notification-text.ts';
 import { PLATFORM_SENDER } from '../platform-sender.ts';
 import { appId, notificationId, timestamp } from '../primitives.ts';
-import { readableLine, storable } from '../text.ts';
+import { readableLine, storable, visible } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 
 const limits = {
@@ -48,7 +48,8 @@ const action = z.strictObject({
     .string()
     .min(1)
     .max(limits.notificationActionLabel.value)
-    .regex(...readableLine),
+    .regex(...readableLine)
+    .regex(...visible),
   type: z.literal('open-app'),
   style: z.enum(['primary', 'secondary', 'danger']).default('secondary'),
   /** A query string of the same app: starts with `?`, no fragment. */
@@ -248,6 +249,7 @@ const routes = {
     summary: 'Live events of the account (SSE, resumable with Last-Event-ID)',
     callers: ['session'],
     answers: { 200: 'text/event-stream' },
+    refuses: ['concurrency_limited'],
     rate: 'session',
   },
   'services.notifications.publish': {
@@ -278,6 +280,7 @@ const routes = {
     callers: ['installation', 'frontend'],
     grant: { id: 'notifications.read', resource: 'any' },
     answers: { 200: 'text/event-stream' },
+    refuses: ['concurrency_limited'],
     rate: 'service',
   },
   'services.notifications.read': {

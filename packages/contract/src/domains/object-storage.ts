@@ -57,6 +57,7 @@ const routes = {
     grant: { id: 'object-storage.raw', resource: 'self' },
     body: json(emptyBody),
     answers: { 200: storeOfInstallation },
+    refuses: ['placement_not_allowed', 'plan_required', 'grant_missing', 'not_found'],
     rate: 'service',
   },
 } as const satisfies Routes;

@@ -95,7 +95,12 @@ const ofInvitation = z.strictObject({
   id: z.string().regex(/^inv-[0-9a-f-]{36}$/, 'must be an id that starts with inv-'),
 });
 
-const asMaster = { callers: ['session'], origin: 'shell', rate: 'session' } as const;
+const asMaster = {
+  callers: ['session'],
+  origin: 'shell',
+  refuses: ['master_account_only'],
+  rate: 'session',
+} as const;
 
 const routes = {
   'services.system.accounts': {
@@ -106,6 +111,7 @@ const routes = {
     grant: { id: 'system.inventory.read', resource: '*' },
     query: accountsQuery,
     answers: { 200: page(listedAccount) },
+    refuses: ['master_account_only'],
     rate: 'service',
   },
   'operator.invitations.list': {
@@ -113,6 +119,7 @@ const routes = {
     path: '/v1/operator/invitations',
     summary: 'Invitations that wait to be used',
     callers: ['session'],
+    refuses: ['master_account_only'],
     rate: 'session',
     query: pageQuery,
     answers: { 200: page(invitation) },

@@ -146,6 +146,7 @@ const routes = {
     params: ofSlot,
     body: json(bindSecretBody),
     answers: { 200: secretBinding },
+    refuses: ['binding_stale'],
     rate: 'session',
   },
   'apps.secretBindings.unbind': {
@@ -166,6 +167,7 @@ const routes = {
     callers: ['installation'],
     body: json(authorizeOutboundBody),
     answers: { 200: authorizedOutbound },
+    refuses: ['not_found'],
     rate: 'service',
   },
 } as const satisfies Routes;

@@ -5,7 +5,7 @@ import { KiB, type Limits, MiB } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { isSourceOrigin } from '../frontend-origins.ts';
 import { checkPermissions, mergeRequests, mostOrigins } from '../manifest-permissions.ts';
-import { appId, version } from '../primitives.ts';
+import { appId, portNumber, version } from '../primitives.ts';
 import { nothingHidden, unmixedWords } from '../readable-names.ts';
 import { checkRequestTarget } from '../request-target.ts';
 import { readableLine, readableText, storable, visible } from '../text.ts';
@@ -89,8 +89,6 @@ const environmentName = z
     'is reserved for the runtime',
   );
 
-const port = z.int().min(1).max(65_535);
-
 export const triggerName = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be 1 to 64 lower-case letters, digits and hyphens, and start with a letter');
@@ -120,7 +118,7 @@ const workload = z
     /** That the executable is compiled for. Core fills it in from the file. */
     processor: z.enum(processorKinds).optional(),
     /** The TCP port the workload listens on; it finds it in PORT. */
-    port: port.default(8080),
+    port: portNumber.default(8080),
     mode: z.enum(['automatic', 'always']).default('automatic'),
     idleSeconds: z.int().min(5).max(86_400).default(limits.workloadIdleSeconds.value),
     /** Package-authored PLATFORM_S3_* values are removed (specification 2.9). */
@@ -202,7 +200,7 @@ export const publicPort = z.strictObject({
   name: z.string().regex(...shortName),
   protocol: z.literal('udp'),
   /** `auto`: the Runtime chooses, and the workload finds the number in PLATFORM_PUBLIC_PORTS_JSON. */
-  containerPort: z.union([port, z.literal('auto')]),
+  containerPort: z.union([portNumber, z.literal('auto')]),
 });
 export type PublicPort = z.infer<typeof publicPort>;
 /** What `publicPorts` of one manifest may hold. */

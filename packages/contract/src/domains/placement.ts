@@ -144,6 +144,7 @@ const routes = {
     params: ofInstallation,
     body: json(startWorkloadBody.optional()),
     answers: { 200: workloadStart },
+    refuses: ['runtime_paused', 'workload_unavailable'],
     rate: 'none',
   },
   'node.package': {

@@ -137,6 +137,7 @@ const routes = {
     confirms: { nothing: 'ends with the session' },
     body: json(pushSubscribeBody),
     answers: { 201: pushSubscriptionAnswer },
+    refuses: ['not_found'],
     rate: 'session',
   },
   'push.unsubscribe': {
@@ -148,6 +149,7 @@ const routes = {
     confirms: { nothing: 'ends what this browser gets' },
     body: json(pushUnsubscribeBody),
     answers: { 204: null },
+    refuses: ['not_found'],
     rate: 'session',
   },
 } as const satisfies Routes;

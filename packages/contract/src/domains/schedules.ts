@@ -201,6 +201,7 @@ const routes = {
     summary: 'Add a schedule',
     body: { ...json(createScheduleBody), keepsJson: KEPT },
     answers: { 201: scheduleAnswer },
+    refuses: ['not_found', 'schedule_limit'],
     fillsDatabase: true,
   },
   'services.schedules.targets': {
@@ -235,6 +236,7 @@ const routes = {
     params: ofSchedule,
     body: { ...json(changeScheduleBody), keepsJson: KEPT },
     answers: { 200: scheduleAnswer },
+    refuses: ['schedule_limit'],
   },
   'services.schedules.delete': {
     ...managed,
@@ -251,6 +253,7 @@ const routes = {
     summary: 'Run a schedule now, also one that is paused',
     params: ofSchedule,
     answers: { 202: scheduleAnswer },
+    refuses: ['concurrency_limited'],
     fillsDatabase: true,
   },
 } as const satisfies Routes;

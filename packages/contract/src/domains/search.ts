@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
 import { nothingHidden } from '../readable-names.ts';
-import { readableLine, storable } from '../text.ts';
+import { readableLine, storable, visible } from '../text.ts';
 import { common, json } from './common.ts';
 
 const limits = {
@@ -110,6 +110,7 @@ export const searchEntry = z.strictObject({
     .min(1)
     .max(limits.searchTitle.value)
     .regex(...readableLine)
+    .regex(...visible)
     .refine(...nothingHidden),
   kind: z
     .string()

@@ -288,6 +288,7 @@ const routes = {
     callers: ['installation'],
     body: kept(createWorkflowBody, limits.workflowInput.value, 'workflow_input_too_large'),
     answers: { 200: workflowAnswer, 201: workflowAnswer },
+    refuses: ['workflow_conflict', 'workflow_input_too_large', 'workflow_run_limit'],
     rate: 'workflow',
     fillsDatabase: true,
   },
@@ -336,6 +337,7 @@ const routes = {
     params: ofRun,
     body: kept(completeWorkflowBody, limits.workflowResult.value, 'workflow_result_too_large'),
     answers: { 200: workflowAnswer },
+    refuses: ['workflow_not_running', 'workflow_result_too_large'],
     rate: 'workflow',
   },
   'services.workflows.claim': {
@@ -346,6 +348,14 @@ const routes = {
     params: ofStep,
     body: kept(claimActivityBody, limits.workflowInput.value, 'workflow_input_too_large'),
     answers: { 200: claimAnswer },
+    refuses: [
+      'activity_conflict',
+      'activity_leased',
+      'activity_limit',
+      'workflow_input_too_large',
+      'workflow_not_running',
+      'workflow_run_limit',
+    ],
     rate: 'workflow',
     fillsDatabase: true,
   },
@@ -357,6 +367,7 @@ const routes = {
     params: ofActivity,
     body: json(renewActivityBody),
     answers: { 200: activityAnswer },
+    refuses: ['lease_lost', 'workflow_not_running'],
     rate: 'workflow',
   },
   'services.workflows.completeActivity': {
@@ -367,6 +378,7 @@ const routes = {
     params: ofActivity,
     body: kept(completeActivityBody, limits.workflowInput.value, 'workflow_result_too_large'),
     answers: { 200: activityAnswer },
+    refuses: ['activity_conflict', 'lease_lost', 'workflow_not_running', 'workflow_result_too_large'],
     rate: 'workflow',
   },
   'apps.workflows.list': {

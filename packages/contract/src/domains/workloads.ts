@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import type { BackendStatus } from '../bridge.ts';
 import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
-import { appId, timestamp } from '../primitives.ts';
+import { appId, MOST_COUNTED, portNumber, timestamp } from '../primitives.ts';
 import { emptyBody, json, ofApp, page } from './common.ts';
 
 const limits = {
@@ -27,10 +27,10 @@ const errors = {
 export const publicPortBinding = z.strictObject({
   name: z.string(),
   protocol: z.literal('udp'),
-  containerPort: z.int(),
+  containerPort: portNumber,
   /** PLATFORM_PUBLIC_HOST */
   host: z.string(),
-  hostPort: z.int(),
+  hostPort: portNumber,
 });
 export type PublicPortBinding = z.infer<typeof publicPortBinding>;
 
@@ -62,7 +62,7 @@ export const workloadStatus = z.strictObject({
   since: timestamp,
   /** One sentence; present when the state needs an explanation. */
   reason: z.string().optional(),
-  restarts: z.int(),
+  restarts: z.int().min(0).max(MOST_COUNTED),
   /** Present while `state` is `stopped`. */
   stoppedBy: stoppedBy.optional(),
   /** Those that have a number on its machine, open or not. */
@@ -151,6 +151,7 @@ const routes = {
     params: ofApp,
     body: json(emptyBody.optional()),
     answers: { 200: workloadDetail },
+    refuses: ['runtime_paused', 'workload_unavailable'],
     rate: 'session',
   },
   'apps.stop': {
@@ -163,6 +164,7 @@ const routes = {
     params: ofApp,
     body: json(stopBody.optional()),
     answers: { 200: workloadDetail },
+    refuses: ['workload_unavailable'],
     rate: 'session',
   },
   'apps.status': {
@@ -172,6 +174,7 @@ const routes = {
     callers: ['session'],
     params: ofApp,
     answers: { 200: workloadDetail },
+    refuses: ['workload_unavailable'],
     rate: 'session',
   },
   'apps.logs': {
@@ -182,6 +185,7 @@ const routes = {
     params: ofApp,
     query: logQuery,
     answers: { 200: page(logEntry) },
+    refuses: ['workload_unavailable'],
     rate: 'session',
   },
   'apps.logs.stream': {
@@ -192,6 +196,7 @@ const routes = {
     params: ofApp,
     query: logStreamQuery,
     answers: { 200: 'text/event-stream' },
+    refuses: ['workload_unavailable', 'concurrency_limited'],
     rate: 'session',
   },
 } as const satisfies Routes;

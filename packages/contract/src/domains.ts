@@ -12,6 +12,7 @@ import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
+import { guide } from './domains/guide.ts';
 import { health } from './domains/health.ts';
 import { home } from './domains/home.ts';
 import { ingress } from './domains/ingress.ts';
@@ -46,6 +47,7 @@ export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
+export * from './domains/guide.ts';
 export * from './domains/health.ts';
 export * from './domains/home.ts';
 export * from './domains/ingress.ts';
@@ -103,6 +105,7 @@ const domains = {
   objectStorage,
   fleet,
   operator,
+  guide,
   intelligence,
   later,
 } as const satisfies Readonly<Record<string, Domain>>;

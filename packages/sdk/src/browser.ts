@@ -45,6 +45,7 @@ export type {
   ScheduleTargetApp,
   SearchResult,
   ServicesApp,
+  SetupState,
   ShellEvent,
   SystemInventory,
   WorkloadStatus,

@@ -12,6 +12,8 @@ interface InstanceFile {
   /** Of the embedded database; holds its password, so that the file is for its owner only. */
   readonly databaseUrl: string;
   readonly origin: string;
+  /** What PLATFORM_MASTER_ACCOUNT is there. Absent in the file of a former version. */
+  readonly masterAccount?: string | null;
   /** What it consists of, as of the last change. */
   readonly parts: readonly PartState[];
   /** Of which all of it was started. Absent in the file of a former version. */
@@ -81,6 +83,12 @@ export function runningParts(dataDirectory: string): readonly PartState[] {
 export function runningRelease(dataDirectory: string): Release | null {
   const instance = readInstance(dataDirectory);
   return instance !== null && isAlive(instance.pid) ? (instance.release ?? null) : null;
+}
+
+/** What PLATFORM_MASTER_ACCOUNT is in the running platform; `null` where none runs, or it is not set there. */
+export function runningMaster(dataDirectory: string): string | null {
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? (instance.masterAccount ?? null) : null;
 }
 
 export interface RunningProcess {

@@ -59,6 +59,7 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
       pid: process.pid,
       databaseUrl: databaseUrlOf(platform),
       origin: config.origin,
+      masterAccount: config.masterAccount,
       parts: states(),
       release,
     });

@@ -2,12 +2,13 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { guideRoutes } from './guide-routes.ts';
 import { inventoryReader } from './inventory.ts';
 import { listAccountsWithUse } from './list-accounts.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { requireMasterApp } from './require-master-app.ts';
 
-export type FleetRoute = DomainRoute<'fleet' | 'operator'>;
+export type FleetRoute = DomainRoute<'fleet' | 'operator' | 'guide'>;
 
 const ACCOUNTS = 'system-accounts';
 
@@ -16,6 +17,7 @@ export function fleetRoutes(context: CoreContext): HandlersOf<FleetRoute> {
   const readInventory = inventoryReader(context);
   return {
     ...operatorRoutes(context),
+    ...guideRoutes(context),
     'services.system.read': async ({ caller }) => {
       await requireMasterApp(context, caller);
       return { status: 200, body: await readInventory() };

@@ -50,6 +50,20 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
         priority: 'high',
         action: { label: 'Review sessions', page: 'sessions' },
       };
+    case 'operator-named':
+      return {
+        title: 'You are the operator of this platform',
+        body: 'Whoever has its data folder made this account the operator. It can invite, suspend and delete accounts, in Fleet. Add a second passkey, so that losing one does not lock you out.',
+        priority: 'high',
+        action: PASSKEYS,
+      };
+    case 'operator-withdrawn':
+      return {
+        title: 'You are no longer the operator of this platform',
+        body: 'Whoever has its data folder took that back. Fleet shows nothing any more.',
+        priority: 'high',
+        action: { label: 'Review apps', page: 'apps' },
+      };
     case 'deletion-requested':
       return {
         title: 'The deletion of your account was requested',

@@ -84,6 +84,8 @@ export const shellRoutes = {
   'operator.accounts.resume': 'POST /v1/operator/accounts/:name/resume',
   'operator.accounts.plan': 'PUT /v1/operator/accounts/:name/plan',
   'operator.accounts.delete': 'POST /v1/operator/accounts/:name/delete',
+  'operator.guide.read': 'GET /v1/operator/guide',
+  'operator.guide.dismiss': 'POST /v1/operator/guide/dismiss',
   'account.intelligence.list': 'GET /v1/account/intelligence',
   'account.intelligence.setKey': 'PUT /v1/account/intelligence/:provider/key',
   'account.intelligence.deleteKey': 'DELETE /v1/account/intelligence/:provider/key',

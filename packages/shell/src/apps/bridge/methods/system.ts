@@ -2,6 +2,7 @@
 // an invitation itself: Fleet gets neither authority over accounts nor that link.
 import type { MethodsOf } from '../method.ts';
 import { accountNameText, cursorText, invitationIdText, oneOf, optional, wholeNumber } from '../params.ts';
+import { BridgeRefusal } from '../refusal.ts';
 
 const FOR_FLEET = { only: ['fleet'], grant: 'system.inventory.read', target: '*' } as const;
 
@@ -15,6 +16,15 @@ export const systemMethods: MethodsOf<'system'> = {
         shell.call('auth.registration'),
       ]);
       return { ...page, registration };
+    },
+  },
+  'system.setup': {
+    ...FOR_FLEET,
+    params: {},
+    run: async ({ shell }) => {
+      const { setup } = await shell.call('operator.guide.read');
+      if (setup === null) throw new BridgeRefusal('master_account_only', 'Only the operator sees what is set up.');
+      return setup;
     },
   },
   'system.invite': {

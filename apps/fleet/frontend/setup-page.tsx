@@ -59,7 +59,8 @@ function Step({ step, onPage }: { readonly step: SetupStep; readonly onPage: (na
           </button>
         )}
         <span class="quiet">
-          How: <code>{docs}</code>
+          How: <code>{docs.file}</code>
+          {docs.section !== undefined && `, “${docs.section}”`}
         </span>
       </p>
     </li>

@@ -14,7 +14,7 @@ export interface SetupStep {
   /** The page of Fleet where it is done. */
   readonly page?: string;
   /** Where it is described, in the folder of the platform. */
-  readonly docs: string;
+  readonly docs: { readonly file: string; readonly section?: string };
 }
 
 export const stateWords = { done: 'set up', open: 'not set up', yours: 'by hand' } as const;
@@ -32,7 +32,7 @@ function providers({ providers: names }: SetupState): SetupStep {
     now: names.length > 0 ? `Apps reach ${listed(names)}.` : 'Apps that talk to AI models cannot work yet.',
     how: 'Describe a provider, or a model server of your own, in a file, name it, and restart:',
     variables: ['PLATFORM_INTELLIGENCE_FILE'],
-    docs: 'docs/operators.md, AI providers',
+    docs: { file: 'docs/operators.md', section: 'AI providers' },
   };
 }
 
@@ -50,7 +50,7 @@ function storage({ objectStore }: SetupState): SetupStep {
       'PLATFORM_OBJECT_STORE_BUCKET',
       'PLATFORM_OBJECT_STORE_CREDENTIALS_FILE',
     ],
-    docs: 'docs/operators.md, An object store for apps',
+    docs: { file: 'docs/operators.md', section: 'An object store for apps' },
   };
 }
 
@@ -63,7 +63,7 @@ function address({ address: { origin, local } }: SetupState): SetupStep {
     how: local
       ? 'For other people it needs a server with names of its own and certificates. Passkeys belong to an address: decide before you invite anybody.'
       : 'Apps that answer the internet need one more domain.',
-    docs: local ? 'docs/operators.md, On a server' : 'docs/operations/public.md',
+    docs: local ? { file: 'docs/operators.md', section: 'On a server' } : { file: 'docs/operations/public.md' },
   };
 }
 
@@ -82,7 +82,7 @@ function registration({ registration: { mode, accounts, invitations }, address: 
     how: 'Invite people in Fleet. Who may register is a setting:',
     variables: ['PLATFORM_REGISTRATION'],
     page: 'Invitations',
-    docs: 'docs/operators.md, Invitations',
+    docs: { file: 'docs/operators.md', section: 'Invitations' },
   };
 }
 
@@ -97,7 +97,7 @@ function machines({ machines: { total, ready } }: SetupState): SetupStep {
         : `${ready} of ${counted(total, 'machine')} ready.`,
     how: 'Overview shows what each has and carries. ./platform doctor says what this one cannot limit, and how to change that. More machines join with a token.',
     page: 'Overview',
-    docs: 'docs/operations/nodes.md',
+    docs: { file: 'docs/operations/nodes.md' },
   };
 }
 
@@ -107,7 +107,7 @@ const backup: SetupStep = {
   state: 'yours',
   now: 'The platform makes no backups by itself.',
   how: 'Stop it and copy its data folder; keep master.key in another place, without which the secrets in a backup are lost.',
-  docs: 'docs/operators.md, Backup and restore',
+  docs: { file: 'docs/operators.md', section: 'Backup and restore' },
 };
 
 function counted(count: number, what: string): string {

@@ -53,15 +53,15 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
     case 'operator-named':
       return {
         title: 'You are the operator of this platform',
-        body: 'Whoever has its data folder made this account the operator. It can invite, suspend and delete accounts, in Fleet. Add a second passkey, so that losing one does not lock you out.',
-        priority: 'high',
+        body: 'A command at the console made it so. Your account can invite, suspend and delete others in Fleet. Add a second passkey, so that losing one doesn’t lock you out.',
+        priority: 'normal',
         action: PASSKEYS,
       };
     case 'operator-withdrawn':
       return {
         title: 'You are no longer the operator of this platform',
-        body: 'Whoever has its data folder took that back. Fleet shows nothing any more.',
-        priority: 'high',
+        body: 'That was taken back at the console. Fleet no longer shows anything.',
+        priority: 'normal',
         action: { label: 'Review apps', page: 'apps' },
       };
     case 'deletion-requested':

@@ -12,6 +12,7 @@ import { dismissGuide, guide } from './guide.ts';
 export function GuideCard({ account }: { readonly account: string }) {
   const { failure, busy, run } = useAction();
   const shown = guide.value;
+  const command = commandFor(account);
   if (view.value.kind !== 'home' || shown === null || shown.standing === 'none' || shown.dismissed) return null;
   return (
     <section class="guide-card" aria-labelledby="guide-title" inert={prompt.value !== null}>
@@ -19,10 +20,11 @@ export function GuideCard({ account }: { readonly account: string }) {
         <Icon name="shield" size={24} />
       </div>
       <div class="guide-text">
-        {shown.standing === 'first' ? <BecomeOperator account={account} /> : <IsOperator />}
+        {shown.standing === 'first' ? <BecomeOperator command={command} /> : <IsOperator />}
         {failure !== null && <Note tone="danger">{failure}</Note>}
       </div>
       <div class="buttons">
+        {shown.standing === 'first' && <CopyButton text={command} what="the command" />}
         {shown.standing === 'operator' && (
           <Button kind="primary" onClick={() => openApp('fleet', '?page=Setup')}>
             Set up the platform
@@ -36,20 +38,22 @@ export function GuideCard({ account }: { readonly account: string }) {
   );
 }
 
-function BecomeOperator({ account }: { readonly account: string }) {
-  const isLocal = /(^|\.)localhost$/.test(location.hostname);
-  const command = `${isLocal ? './' : ''}platform account operator ${account}`;
+/** On a laptop the command lies in the folder of the platform; on a server it is installed. */
+const isLocal = /(^|\.)localhost$/.test(location.hostname);
+
+function commandFor(account: string): string {
+  return `${isLocal ? './' : ''}platform account operator ${account}`;
+}
+
+function BecomeOperator({ command }: { readonly command: string }) {
   return (
     <>
       <h2 id="guide-title">Is this your platform?</h2>
       <p>
-        It has no operator yet. To become it, run this{' '}
+        Nobody operates it yet. To become its operator, run this{' '}
         {isLocal ? 'in a second terminal, in the folder where you started it:' : 'on its server:'}
       </p>
-      <p class="guide-command">
-        <code>{command}</code>
-        <CopyButton text={command} what="the command" />
-      </p>
+      <code>{command}</code>
     </>
   );
 }

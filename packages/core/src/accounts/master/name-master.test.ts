@@ -151,9 +151,10 @@ test('nor while it is being named', async () => {
     const answered = deletion.send();
     await until('the deletion to wait for it', async () => {
       const waiting = await naming.query(
-        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'accounts'",
+        `SELECT FROM pg_stat_activity
+          WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ 'accounts'`,
       );
-      return waiting.rowCount === 1;
+      return waiting.rowCount !== 0;
     });
     await naming.query('COMMIT');
     assert.equal(problemCode(await answered), 'not_authorized');

@@ -9,7 +9,7 @@ export interface GuideState {
   readonly dismissed: boolean;
 }
 
-export async function guideStateOf(
+export async function readGuideState(
   context: Pick<CoreContext, 'database' | 'config'>,
   account: { readonly accountKey: string; readonly accountName: string },
 ): Promise<GuideState> {

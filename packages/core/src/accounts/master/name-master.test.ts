@@ -150,7 +150,8 @@ test('nor while it is being named', async () => {
     await naming.query('UPDATE accounts SET named_master_at = now() WHERE name = $1', [owner.name]);
     const answered = deletion.send();
     await until('the deletion to wait for it', async () => {
-      const waiting = await naming.query(
+      // Not on the connection of the transaction, which sees what it saw first.
+      const waiting = await platform.core.context.pool.query(
         `SELECT FROM pg_stat_activity
           WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ~ 'accounts'`,
       );

@@ -90,8 +90,9 @@ export function openSharedVolumes(directory: string | undefined, { driver }: Dri
         if (!(await lockFile(file.fd, 'exclusive', { waitSeconds: LOCK_SECONDS, signal: abort })))
           throw new LaunchError('Its volume is still in use on another machine.', `locked for ${LOCK_SECONDS} s`);
         // The lock file stays: it holds the last epoch.
-        await rm(join(directory, installationId), { recursive: true, force: true });
+        // First: were this process to end in between, a folder that is left would be known again, and one that is gone not missed.
         known.forget(installationId);
+        await rm(join(directory, installationId), { recursive: true, force: true });
       } finally {
         await file.close();
       }

@@ -28,7 +28,7 @@ const ERRORS_LEFT = 4;
  * @param knownFolder says which ones were made there
  */
 export async function* examineVolumes(path: string, knownFolder = `${path}.known`): AsyncGenerator<VolumeState> {
-  const known = existsSync(knownFolder) ? readdirSync(knownFolder) : [];
+  const known = existsSync(knownFolder) ? readdirSync(knownFolder).filter((name) => !name.startsWith('.')) : [];
   const directory = existsSync(path) ? realpathSync(path) : path;
   const names = existsSync(path) ? readdirSync(directory) : [];
   const users = new ImageUsers(directory);

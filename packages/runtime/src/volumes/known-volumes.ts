@@ -1,6 +1,6 @@
 // Which volumes this machine has made, kept beside the volumes and not among them: a volume that is missing was lost with its
 // disk, or a disk is not mounted, and an empty one in its place would pass for the app's data (docs/decisions/absence.md).
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A file with a file system in it, whose mount point is a folder too; or a folder. */
@@ -34,8 +34,13 @@ export function openKnownVolumes(folder: string, found: readonly string[]): Know
     }
   }
   function add(installationId: string, kind: VolumeKind): void {
-    if (kindOf(installationId) !== kind) writeFileSync(fileOf(installationId), kind, { mode: 0o600, flush: true });
+    if (kindOf(installationId) === kind) return;
+    // As a whole: half a file would say that it was of the other kind.
+    const draft = join(folder, `.${installationId}`);
+    writeFileSync(draft, kind, { mode: 0o600, flush: true });
+    renameSync(draft, fileOf(installationId));
   }
+  for (const name of readdirSync(folder)) if (name.startsWith('.')) rmSync(join(folder, name));
   const known = new Set(readdirSync(folder));
   const images = new Set(found.flatMap((name) => (name.includes('.') && !name.endsWith('.new') ? [idOf(name)] : [])));
   for (const id of new Set(found.map(idOf)))

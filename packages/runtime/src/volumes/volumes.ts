@@ -169,9 +169,11 @@ export function openVolumes(path: string, tools: ImageTools | string = findImage
       try {
         const folder = place(installationId);
         if (typeof usable !== 'string' && isMounted(folder)) await unmountImage(usable, folder);
-        for (const file of filesOf(installationId)) await rm(join(directory, file), { force: true });
-        await removeFolder(folder);
+        // First: were this process to end in between, what is left would be found again, and what is gone is not missed. A mount
+        // point without its image would pass for a volume.
         known.forget(installationId);
+        await removeFolder(folder);
+        for (const file of filesOf(installationId)) await rm(join(directory, file), { force: true });
       } finally {
         attached.delete(installationId);
       }

@@ -9,6 +9,7 @@ export interface GuideState {
   readonly dismissed: boolean;
 }
 
+/** What the shell shows the account of the guide. */
 export async function readGuideState(
   context: Pick<CoreContext, 'database' | 'config'>,
   account: { readonly accountKey: string; readonly accountName: string },

@@ -169,7 +169,7 @@ test('the operator changes a plan, and gives back the default', async () => {
 test('the master account can be neither suspended nor deleted here', async () => {
   const row = await manage('landlord');
   await row.getByText('master account', { exact: true }).waitFor();
-  await row.getByText(/first name another one in PLATFORM_MASTER_ACCOUNT/).waitFor();
+  await row.getByText(/first make another account the operator/).waitFor();
   for (const name of ['Suspend …', 'Delete …']) assert.equal(await row.getByRole('button', { name }).count(), 0);
 });
 

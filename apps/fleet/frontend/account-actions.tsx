@@ -35,7 +35,7 @@ export function AccountActions(props: ActionsProps) {
       <PlanChoice key={`${props.account.plan} ${props.account.ownPlan}`} {...props} />
       {master ? (
         <p class="quiet">
-          This is the master account. To suspend or delete it, first name another one in PLATFORM_MASTER_ACCOUNT.
+          This is the master account. To suspend or delete it, first make another account the operator, on the server.
         </p>
       ) : (
         <div class="row">

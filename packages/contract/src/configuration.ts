@@ -184,7 +184,7 @@ export const configurationVariables = {
   PLATFORM_MASTER_ACCOUNT: {
     default: '',
     meaning:
-      'Account that sees the whole platform in the Fleet app. Register it first: account names are first come, first served.',
+      'Account that sees the whole platform in the Fleet app; without it, the one that `./platform account operator` names. Register it first: account names are first come, first served.',
   },
   PLATFORM_PASSKEY_BACKUP_CHANGES: {
     default: 'refused',

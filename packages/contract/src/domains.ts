@@ -13,6 +13,7 @@ import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
+import { guide } from './domains/guide.ts';
 import { health } from './domains/health.ts';
 import { home } from './domains/home.ts';
 import { ingress } from './domains/ingress.ts';
@@ -50,6 +51,7 @@ export * from './domains/disk.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
+export * from './domains/guide.ts';
 export * from './domains/health.ts';
 export * from './domains/home.ts';
 export * from './domains/ingress.ts';
@@ -111,6 +113,7 @@ const domains = {
   fleet,
   operator,
   operatorSettings: operatorSettingsDomain,
+  guide,
   intelligence,
   messaging,
   contacts,

@@ -161,7 +161,8 @@ function largest(machines: readonly Machine[], of: (machine: Machine) => number 
 function aiNeeds(patterns: readonly string[], { ai, ...offers }: Offers): UnmetNeed[] {
   if (patterns.length === 0) return [];
   const step = {
-    operator: 'Add a provider in Fleet → Settings, also a free model on this machine: docs/operators.md, “AI providers”.',
+    operator:
+      'Add a provider in Fleet → Settings, also a free model on this machine: docs/operators.md, “AI providers”.',
     command: 'PLATFORM_INTELLIGENCE_FILE',
   };
   if (ai.length === 0)

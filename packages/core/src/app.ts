@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { listenFast, placeToListen } from '@platform/http';
 import { IrohEndpoint } from '@platform/link';
-import { findAccount, isAccount, listAccounts } from './accounts/face.ts';
+import { findAccount, isAccount, listAccounts, masterName, requireOneMaster } from './accounts/face.ts';
 import { jobWorker } from './background/jobs.ts';
 import { ClockGuard } from './clock/clock-guard.ts';
 import { type MachineTime, machineTime } from './clock/machine-time.ts';
@@ -157,6 +157,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     masterKey,
     opensFormerSecrets: () => opensControlCredentials(database, masterKey),
   });
+  await requireOneMaster({ database, config });
   const identity = await openOwnIdentity(database, options);
   const signals = new Signals(options.databaseUrl, onError);
   parts.defer(() => signals.stop());
@@ -198,13 +199,22 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     () => localNode?.nodeId ?? null,
   );
   parts.defer(() => context.backends.close());
+  const noteMaster = () =>
+    (identity?.noteMaster() ?? Promise.resolve(true)).catch((error: unknown) => {
+      log.warn({ err: error }, 'the master account was not noted');
+      return false;
+    });
   const noting = setInterval(() => {
-    void (identity?.noteMaster() ?? Promise.resolve(true)).then(
-      (isNoted) => isNoted && clearInterval(noting),
-      (error: unknown) => log.warn({ err: error }, 'the master account was not noted'),
-    );
+    void noteMaster().then((isNoted) => isNoted && clearInterval(noting));
   }, NOTE_MASTER_MILLISECONDS);
   parts.defer(() => clearInterval(noting));
+  signals.on('master-changed', ({ name, named }) => {
+    log.warn(
+      { account: name },
+      `at the console the account was ${named ? 'made the operator' : 'withdrawn as the operator'}`,
+    );
+    void noteMaster();
+  });
   localNode = await openLocalNode(context, options.localNode);
   const domains = coreDomains(context, {
     ...options,
@@ -324,7 +334,7 @@ async function openIroh({
 async function openOwnIdentity(database: Executor, { identity, config }: CoreOptions): Promise<Identity | null> {
   if (identity === undefined) return null;
   return openIdentity(database, identity, {
-    master: config.masterAccount,
+    master: () => masterName({ database, config }),
     keyOf: async (name) => (await findAccount({ database }, name))?.key,
     isAccount: (key) => isAccount({ database }, key),
     isAny: async () => (await listAccounts({ database }, 1)).length > 0,

@@ -15,6 +15,9 @@ export type SecurityEvent =
   /** `machine` as it named itself. */
   | { readonly kind: 'command-line-allowed'; readonly machine: string }
   | { readonly kind: 'export-taken' }
+  /** At the console it was made the account that looks after the platform. */
+  | { readonly kind: 'operator-named' }
+  | { readonly kind: 'operator-withdrawn' }
   | { readonly kind: 'deletion-requested'; readonly deletesAt: string }
   /** To an origin to which it could not be sent before. */
   | { readonly kind: 'secret-bound'; readonly secret: string; readonly origin: string; readonly appName: string };

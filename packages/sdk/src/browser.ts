@@ -55,6 +55,7 @@ export type {
   ScheduleTargetApp,
   SearchResult,
   ServicesApp,
+  SetupState,
   ShellEvent,
   SystemInventory,
   WorkloadStatus,

@@ -1,6 +1,13 @@
 // A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
 // it was made to do. Used by tests only.
-import type { Grant, InstalledApp, Notification, NotificationSettings, RouteAnswer } from '@platform/contract';
+import type {
+  Grant,
+  InstalledApp,
+  Notification,
+  NotificationSettings,
+  RouteAnswer,
+  SetupState,
+} from '@platform/contract';
 import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
 import { coveredBy } from '../src/apps/bridge/grants.ts';
@@ -10,6 +17,14 @@ import type { BridgeCaller, ShellSide } from '../src/apps/bridge/shell-side.ts';
 import { changedSettings } from '../src/desk/notifications/changed-settings.ts';
 
 export const ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
+/** Of a platform on which nothing was set up yet. */
+export const SETUP: SetupState = {
+  providers: [],
+  objectStore: false,
+  address: { origin: 'http://shell.platform.localhost:8787', local: true },
+  registration: { mode: 'open', accounts: 1, invitations: 0 },
+  machines: { total: 1, ready: 1 },
+};
 export const OTHER_ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910204';
 
 function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
@@ -103,6 +118,7 @@ export function world(change: Partial<World> = {}): World {
     settings: { system: true, webPush: true, flashes: true, muted: [{ appId: 'notes', topic: 'old' }] },
     answers: {
       'auth.registration': { registration: 'invite' },
+      'operator.guide.read': { standing: 'operator', dismissed: false, setup: SETUP },
       'operator.invitations.list': { items: [], nextCursor: null },
       'account.contacts.list': { items: [], nextCursor: null },
       'account.contacts.add': { contact: CONTACT },

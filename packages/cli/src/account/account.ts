@@ -6,6 +6,7 @@ import { sizeText } from '@platform/contract/sizes';
 import {
   deleteAccount,
   listAccountsWithUse,
+  masterName,
   requireNotMaster,
   resumeSuspended,
   suspendAccount,
@@ -19,6 +20,7 @@ import { minuteText } from '../terminal/minute-text.ts';
 import { sayTable } from '../terminal/say-table.ts';
 import { paint, say, sayJson } from '../terminal/terminal.ts';
 import { invite, listInvitationsOf, uninvite } from './invite.ts';
+import { operator } from './operator.ts';
 import { setPlanOf } from './plan.ts';
 
 const actions: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
@@ -26,6 +28,7 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
   invite,
   invitations: listInvitationsOf,
   uninvite,
+  operator,
   suspend,
   resume,
   plan: setPlanOf,
@@ -33,13 +36,15 @@ const actions: Readonly<Record<string, (args: readonly string[]) => Promise<numb
 };
 
 export const accountCommand: Command = {
-  summary: 'list, invite, suspend, resume and delete accounts; set a plan',
+  summary: 'list, invite, suspend, resume and delete accounts; make one the operator; set a plan',
   usage: `Usage: ./platform account <action>
 
   list [--json]                all accounts: state, plan, installed apps, disk, last use; --json is for programs
   invite [--for <name>]        print a link with which one person can register once; with --for only under that name
   invitations                  the invitations that wait to be used
   uninvite <id>                revoke one of them
+  operator <name>              make the account the operator, who sees the whole platform in Fleet; without a name say who is
+  operator --withdraw          take that back
   suspend <name>               sign the account out everywhere, end the access of its apps and stop its backends
   resume <name>                let its owner sign in again and its backends start again
   plan <name> <free|paid|default>  what it is entitled to; \`default\` is what Fleet or PLATFORM_DEFAULT_PLAN says
@@ -101,15 +106,16 @@ function cells({
 async function suspend(args: readonly string[]): Promise<number> {
   const name = nameOf('suspend', args);
   const config = platformConfiguration();
-  const changed = await withLocalCore(config, async (context) =>
-    suspendAccount(context, (await requireAccount(context, name)).name),
-  );
+  const { changed, master } = await withLocalCore(config, async (context) => ({
+    changed: await suspendAccount(context, (await requireAccount(context, name)).name),
+    master: await masterName(context),
+  }));
   say(
     changed
       ? `${paint('green', '✓')} ${name} is suspended: signed out everywhere, its apps have no access, its backends stop.`
       : `${name} is suspended already.`,
   );
-  if (name === config.masterAccount)
+  if (name === master)
     say(
       paint(
         'yellow',
@@ -141,7 +147,7 @@ async function remove(args: readonly string[]): Promise<number> {
   return withLocalCore(platformConfiguration(), async (context) => {
     // Before the question: what cannot be deleted is not asked about.
     await requireAccount(context, name);
-    requireNotMaster(context, name);
+    await requireNotMaster(context, name);
     if (!sure && !(await isConfirmed(name))) {
       say('Nothing was deleted.');
       return 1;

@@ -14,6 +14,8 @@ interface InstanceFile {
   readonly origin: string;
   /** The settings that it was started with, without secret ones, by their variables. Absent in the file of a former version. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** What PLATFORM_MASTER_ACCOUNT is there. Absent in the file of a former version. */
+  readonly masterAccount?: string | null;
   /** What it consists of, as of the last change. */
   readonly parts: readonly PartState[];
   /** Of which all of it was started. Absent in the file of a former version. */
@@ -103,6 +105,12 @@ export function runningSettings(dataDirectory: string): Readonly<Record<string, 
 export function runningPid(dataDirectory: string): number | null {
   const instance = readInstance(dataDirectory);
   return instance !== null && isAlive(instance.pid) ? instance.pid : null;
+}
+
+/** What PLATFORM_MASTER_ACCOUNT is in the running platform; `null` where none runs, or it is not set there. */
+export function runningMaster(dataDirectory: string): string | null {
+  const instance = readInstance(dataDirectory);
+  return instance !== null && isAlive(instance.pid) ? (instance.masterAccount ?? null) : null;
 }
 
 export interface RunningProcess {

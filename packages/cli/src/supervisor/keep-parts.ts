@@ -61,6 +61,7 @@ export async function keepParts(parts: readonly Part[], place: Place): Promise<K
       databaseUrl: databaseUrlOf(platform),
       origin: config.origin,
       settings: settingsOf(config),
+      masterAccount: config.masterAccount,
       parts: states(),
       release,
     });

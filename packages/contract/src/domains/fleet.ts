@@ -22,7 +22,7 @@ const errors = {
   master_account_only: {
     status: 403,
     title: 'Only the master account may do this.',
-    help: 'The operator names the master account with PLATFORM_MASTER_ACCOUNT.',
+    help: 'The operator names the master account with `./platform account operator` or PLATFORM_MASTER_ACCOUNT.',
   },
 } as const satisfies Errors;
 

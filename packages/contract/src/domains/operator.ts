@@ -60,7 +60,7 @@ const listedAccount = z.strictObject({
   plan: z.enum(['free', 'paid']),
   /** Whether the operator set the plan; otherwise it is the default. */
   ownPlan: z.boolean(),
-  /** Whether it is the one that PLATFORM_MASTER_ACCOUNT names. */
+  /** Whether it looks after the platform: the one that PLATFORM_MASTER_ACCOUNT or `platform account operator` names. */
   master: z.boolean(),
   createdAt: timestamp,
   /** Of an open session, to the minute; `null` without one. */

@@ -3,7 +3,9 @@ export { accountNotices } from './account-notices.ts';
 export { findAccount, isAccount, listAccounts, type NamedAccount, requireAccountOf } from './account-queries.ts';
 export { countAccounts } from './count-queries.ts';
 export { deleteAccount, requireNotMaster } from './deletion/delete-account.ts';
-export { isMaster } from './master-account.ts';
+export { dismissGuide, readGuideState } from './master/guide-state.ts';
+export { isMaster, masterName, requireOneMaster } from './master/master-account.ts';
+export { nameMaster, withdrawMaster } from './master/name-master.ts';
 export {
   type Confirming,
   confirmed,

@@ -7,10 +7,13 @@ declare module '../database/signals.ts' {
     'session-ended': { accountKey: string; sessionId: string | null };
     /** The token of a command line ended. */
     'author-token-ended': { accountKey: string; tokenId: string };
+    /** At the console an account was made the master, or that was taken back. */
+    'master-changed': { accountKey: string; name: string; named: boolean };
   }
 }
 
 export const signals = {
   'session-ended': {},
   'author-token-ended': {},
+  'master-changed': {},
 } satisfies OwnedSignals;

@@ -17,6 +17,10 @@ declare module '../database/schema.ts' {
       deletion_leased_until: Generated<Date | null>;
       /** NULL: the operator's default. */
       plan: Generated<'free' | 'paid' | null>;
+      /** When it was made the master at the console; of one account at most. */
+      named_master_at: Generated<Date | null>;
+      /** When it put the guide for operators away. */
+      guide_dismissed_at: Generated<Date | null>;
     };
     passkeys: {
       id: string;
@@ -88,7 +92,7 @@ declare module '../database/schema.ts' {
     };
     account_states: Pick<
       DatabaseSchema['accounts'],
-      'key' | 'name' | 'suspended_at' | 'paused_at' | 'deletion_requested_at' | 'plan'
+      'key' | 'name' | 'suspended_at' | 'paused_at' | 'deletion_requested_at' | 'plan' | 'named_master_at'
     >;
     session_terms: Pick<DatabaseSchema['sessions'], 'id' | 'account_key' | 'expires_at'>;
   }
@@ -107,6 +111,7 @@ export const tables = {
 } satisfies OwnedTables;
 
 export const views = {
-  account_states: 'Who an account is, whether it is paused, suspended or about to be deleted, and its plan.',
+  account_states:
+    'Who an account is, whether it is paused, suspended or about to be deleted, its plan, and whether it was named the master.',
   session_terms: 'Whose a session is, and how long it lasts.',
 } satisfies OwnedViews;

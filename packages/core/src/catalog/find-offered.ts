@@ -32,7 +32,7 @@ export async function findOffered(
 ): Promise<Offered> {
   const { database } = context;
   const release = await findAppVersion(database, appId, version);
-  if (release !== undefined && isOfferedTo(context, account, release))
+  if (release !== undefined && (await isOfferedTo(context, account, release)))
     return { release, among: release.ownerKey === account.key ? null : 'public' };
   const { installed, former } = await findUsedVersions(database, account.key, appId);
   const wanted = version ?? installed;

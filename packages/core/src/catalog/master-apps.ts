@@ -7,15 +7,15 @@ import { masterAppIds } from './platform-app-ids.ts';
 import type { AppVersion } from './queries.ts';
 
 /** Whether the account may install this release: it sees it, and its publisher is not deleted. */
-export function isOfferedTo(
-  context: Pick<CoreContext, 'config'>,
+export async function isOfferedTo(
+  context: Pick<CoreContext, 'config' | 'database'>,
   account: NamedAccount,
   release: Pick<AppVersion, 'appId' | 'system' | 'visibility' | 'ownerKey'>,
-): boolean {
+): Promise<boolean> {
   if (!isVisibleTo(account.key, release)) return false;
   const { system, appId, ownerKey } = release;
   if (!system && ownerKey === null) return false;
-  return !system || !masterAppIds.includes(appId) || isMaster(context, account.name);
+  return !system || !masterAppIds.includes(appId) || (await isMaster(context, account.name));
 }
 
 /** Whether the account sees this release: everything but the private apps of others. */
@@ -27,6 +27,9 @@ export function isVisibleTo(
 }
 
 /** Ids of apps of the platform that a list for this account leaves out. */
-export function hiddenFrom(context: Pick<CoreContext, 'config'>, accountName: string): readonly string[] {
-  return isMaster(context, accountName) ? [] : masterAppIds;
+export async function hiddenFrom(
+  context: Pick<CoreContext, 'config' | 'database'>,
+  accountName: string,
+): Promise<readonly string[]> {
+  return (await isMaster(context, accountName)) ? [] : masterAppIds;
 }

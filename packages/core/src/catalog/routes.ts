@@ -48,7 +48,7 @@ export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: C
   return {
     'catalog.list': async ({ caller, query: { limit, cursor } }) => {
       const after = cursor === undefined ? '' : String(cursors.decode(LIST, cursor));
-      const hidden = hiddenFrom(context, caller.accountName);
+      const hidden = await hiddenFrom(context, caller.accountName);
       const found = await listNewestVersions(database, { after, limit: limit + 1, hidden, viewer: caller.accountKey });
       const items = found.slice(0, limit).map((app) => catalogEntryOf(app, caller.accountKey));
       const last = items.at(-1);
@@ -108,7 +108,7 @@ export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: C
       reply,
       stillAllowed,
     }) => {
-      requirePublisher(context, accountName);
+      await requirePublisher(context, accountName);
       const body = await slots.hold(accountKey, uploadOf(request.raw, reply.raw), (stillHeld) => {
         const mayPublish = async (): Promise<void> => {
           await stillAllowed();

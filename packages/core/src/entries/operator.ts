@@ -9,6 +9,7 @@ export {
   listAccountStates,
   listAccounts,
   listInvitations,
+  masterName,
   type NamedAccount,
   type Plan,
   planOf,
@@ -18,13 +19,14 @@ export {
   revokeInvitation,
   setPlan,
   suspendAccount,
+  withdrawMaster,
 } from '../accounts/face.ts';
 export { deleteAnyVersion, type PublishedPackage, publishPackage } from '../catalog/face.ts';
 export { clockAlarm } from '../clock/clock-guard.ts';
 export type { CoreContext } from '../context.ts';
 export type { PackageRow, VolumeRow } from '../disk/face.ts';
 export { listDiskUse } from '../disk/face.ts';
-export { listAccountsWithUse } from '../fleet/face.ts';
+export { listAccountsWithUse, nameOperator } from '../fleet/face.ts';
 export { createIngressToken, type IngressRow, listIngresses, removeIngress } from '../ingress/face.ts';
 export {
   type Backend,

@@ -1,6 +1,6 @@
 // The accounts of the platform with what they take of it, for the operator.
 import { type ListedAccount, limits } from '@platform/contract';
-import { isMaster, planOf, selectAccounts } from '../accounts/face.ts';
+import { masterName, planOf, selectAccounts } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
 import { selectUseByApp, type UseByApp } from '../disk/face.ts';
 
@@ -19,12 +19,13 @@ export async function listAccountsWithUse(
     ),
     ({ accountKey }) => accountKey,
   );
+  const master = await masterName(context);
   return accounts.map((account) => ({
     name: account.name,
     state: account.suspended_at !== null ? 'suspended' : account.paused_at !== null ? 'paused' : 'active',
     plan: planOf(settings, account.plan),
     ownPlan: account.plan !== null,
-    master: isMaster(context, account.name),
+    master: account.name === master,
     createdAt: account.created_at.toISOString(),
     lastSeenAt: account.last_used_at?.toISOString() ?? null,
     sessions: account.sessions,

@@ -10,7 +10,7 @@ export async function requireMasterApp(
   context: CoreContext,
   caller: { readonly accountKey: string; readonly accountName: string; readonly appId: string },
 ): Promise<void> {
-  if (!isMaster(context, caller.accountName)) throw refuse('master_account_only');
+  if (!(await isMaster(context, caller.accountName))) throw refuse('master_account_only');
   const owner = await findOwner(context.database, caller.appId);
   // Another publisher could put into the next version of its app whatever it likes.
   if (owner === undefined || !(owner.system || owner.ownerKey === caller.accountKey))

@@ -2,13 +2,14 @@
 import type { DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { guideRoutes } from './guide-routes.ts';
 import { inventoryReader } from './inventory.ts';
 import { listAccountsWithUse } from './list-accounts.ts';
 import { operatorRoutes } from './operator-routes.ts';
 import { requireMasterApp } from './require-master-app.ts';
 import { settingsRoutes } from './settings-routes.ts';
 
-export type FleetRoute = DomainRoute<'fleet' | 'operator' | 'operatorSettings'>;
+export type FleetRoute = DomainRoute<'fleet' | 'operator' | 'operatorSettings' | 'guide'>;
 
 type ModelPlaces = Parameters<typeof settingsRoutes>[1];
 
@@ -20,6 +21,7 @@ export function fleetRoutes(context: CoreContext, modelPlaces?: ModelPlaces): Ha
   return {
     ...operatorRoutes(context),
     ...settingsRoutes(context, modelPlaces),
+    ...guideRoutes(context),
     'services.system.read': async ({ caller }) => {
       await requireMasterApp(context, caller);
       return { status: 200, body: await readInventory() };

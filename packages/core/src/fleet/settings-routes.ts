@@ -18,8 +18,8 @@ export function settingsRoutes(
   const { cursors, database, log, settings, signals, pool } = context;
   let looking: ReturnType<typeof findModelServers> | undefined;
 
-  function requireMaster({ accountName }: { readonly accountName: string }): void {
-    if (!isMaster(context, accountName)) throw refuse('master_account_only');
+  async function requireMaster({ accountName }: { readonly accountName: string }): Promise<void> {
+    if (!(await isMaster(context, accountName))) throw refuse('master_account_only');
   }
 
   function refusedBy(request: Parameters<typeof ceremonyRefused>[1], operation: string): Refused {
@@ -40,11 +40,11 @@ export function settingsRoutes(
 
   return {
     'operator.settings.read': async ({ caller }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       return view();
     },
     'operator.settings.changes': async ({ caller, query: { limit, cursor } }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       const before = cursor === undefined ? null : String(cursors.decode(CHANGES, cursor));
       const found = await listChanges(database, { before, limit: limit + 1 });
       const items = found.slice(0, limit);
@@ -53,7 +53,7 @@ export function settingsRoutes(
       return { status: 200, body: { items, nextCursor } };
     },
     'operator.settings.change': async ({ caller, params: { setting }, body: { value, confirmation }, request }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       const by = caller.accountName;
       const operation = 'operator.setting.change';
       const subject = subjectOfSetting(setting, value);
@@ -66,7 +66,7 @@ export function settingsRoutes(
       return view();
     },
     'operator.providers.set': async ({ caller, params: { provider: id }, body, request }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       const by = caller.accountName;
       const { confirmation, ...provider } = body;
       const operation = 'operator.provider.set';
@@ -81,7 +81,7 @@ export function settingsRoutes(
       return view();
     },
     'operator.providers.remove': async ({ caller, params: { provider: id }, body: { confirmation }, request }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       const by = caller.accountName;
       const operation = 'operator.provider.remove';
       const refused = refusedBy(request, 'remove-provider');
@@ -93,7 +93,7 @@ export function settingsRoutes(
       return view();
     },
     'operator.modelServers.find': async ({ caller }) => {
-      requireMaster(caller);
+      await requireMaster(caller);
       const [found, { intelligence }] = await Promise.all([look(), settings.current()]);
       const items = found.map((server) => {
         const { origin } = new URL(server.baseUrl);

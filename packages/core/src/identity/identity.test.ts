@@ -29,7 +29,7 @@ after(async () => {
 });
 
 const accounts = (known: Readonly<Record<string, string>>, master: string | null = 'alice') => ({
-  master,
+  master: async () => master,
   keyOf: async (name: string) => known[name],
   isAccount: async (key: string) => Object.values(known).includes(key),
   isAny: async () => Object.keys(known).length > 0,

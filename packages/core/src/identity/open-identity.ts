@@ -18,14 +18,14 @@ export interface Identity {
   /**
    * Notes the master account in the folder once it is there, so that no other gets its name in another database.
    *
-   * @returns whether there is nothing left to note: it is never deleted
+   * @returns whether there is nothing left to note until another one is named
    */
   noteMaster(): Promise<boolean>;
 }
 
 interface Accounts {
-  /** Name of the master account as configured. */
-  readonly master: string | null;
+  /** Name of the master account; `null` for none. */
+  master(): Promise<string | null>;
   keyOf(name: string): Promise<string | undefined>;
   isAccount(key: string): Promise<boolean>;
   isAny(): Promise<boolean>;
@@ -40,24 +40,26 @@ export async function openIdentity(
   { folder, isNew, list = folderList() }: IdentityOptions,
   accounts: Accounts,
 ): Promise<Identity> {
+  const name = await accounts.master();
   const left = isNew ? null : readMarker(folder);
   let known = await selectIdentity(database);
   // A backup of a version whose databases had no id.
   if (left !== null && known === undefined && (await accounts.isAny()))
     known = await keepIdentity(database, left.platform);
   if (left !== null && left.platform !== known) throw other(folder, known);
-  if (left?.masterAccount != null && accounts.master !== null && !(await accounts.isAccount(left.masterAccount)))
+  if (left?.masterAccount != null && name !== null && !(await accounts.isAccount(left.masterAccount)))
     throw new StartError(
       'master_account_missing',
-      `The account that looked after this platform is not in its database, so the next person who registers as ${accounts.master} would look after it. The database is an older one: restore a newer backup. To let that account be registered anew, start once with: ./platform start --new`,
+      `The account that looked after this platform is not in its database, so the next person who registers as ${name} would look after it. The database is an older one: restore a newer backup. To let that account be registered anew, start once with: ./platform start --new`,
     );
   let marker = left ?? { platform: known ?? (await keepIdentity(database)), masterAccount: null };
   if (left === null) writeMarker(folder, marker);
   rememberFolder(list, folder, marker.platform);
   const identity: Identity = {
     async noteMaster() {
-      if (accounts.master === null) return true;
-      const key = await accounts.keyOf(accounts.master);
+      const master = await accounts.master();
+      if (master === null) return true;
+      const key = await accounts.keyOf(master);
       if (key === undefined) return false;
       if (key !== marker.masterAccount) {
         marker = { ...marker, masterAccount: key };

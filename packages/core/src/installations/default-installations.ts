@@ -2,7 +2,7 @@
 // (specification 1.2, 2.1).
 import type { InstallationId } from '@platform/contract';
 import type { Kysely } from 'kysely';
-import { findAccount, isMaster, type NamedAccount } from '../accounts/face.ts';
+import { findAccount, isMaster, masterName, type NamedAccount } from '../accounts/face.ts';
 import { type AppVersion, defaultAppIds, findNewestVersions, masterAppIds } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
@@ -27,7 +27,8 @@ export async function createDefaultInstallations(
   context: CoreContext,
   account: NamedAccount,
 ): Promise<void> {
-  const appIds = isMaster(context, account.name) ? [...defaultAppIds, ...masterAppIds] : defaultAppIds;
+  const own = await isMaster({ config: context.config, database: trx }, account.name);
+  const appIds = own ? [...defaultAppIds, ...masterAppIds] : defaultAppIds;
   const releases = (await findNewestVersions(trx, appIds)).filter(({ system }) => system);
   const missing = appIds.filter((appId) => !releases.some((release) => release.appId === appId));
   if (missing.length > 0)
@@ -43,10 +44,15 @@ export async function createDefaultInstallations(
  * alone. What a person removed stays removed. To be called at the start.
  */
 export async function ensureDefaultInstallations(context: CoreContext): Promise<void> {
-  const { masterAccount } = context.config;
-  const master = masterAccount === null ? undefined : await findAccount(context, masterAccount);
-  if (master !== undefined) await ensure(context, masterAppIds, master.key);
+  await ensureMasterApps(context);
   await ensure(context, defaultAppIds, null);
+}
+
+/** Gives the master account, where there is one, the apps for it alone that it never had. */
+export async function ensureMasterApps(context: CoreContext): Promise<void> {
+  const name = await masterName(context);
+  const master = name === null ? undefined : await findAccount(context, name);
+  if (master !== undefined) await ensure(context, masterAppIds, master.key);
 }
 
 /** @param accountKey `null` for every account */

@@ -19,6 +19,8 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
     emits: [
       emission({ signal: 'installation-changed', event: 'apps', to: ['session'] }),
       emission({ signal: 'launcher-changed', event: 'apps', to: ['session'] }),
+      // Fleet shows something from now on, or nothing.
+      emission({ signal: 'master-changed', event: 'apps', to: ['session'] }),
     ],
     jobs: [deletingVolumes(context), deletingData(context)],
     packagesShipped: (hashes) => followSystemPackages(context, hashes),

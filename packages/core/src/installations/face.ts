@@ -4,6 +4,7 @@ export { iconOf } from './app-summary.ts';
 export { type Backend, findBackend, listBackends } from './backends.ts';
 export { countInstallations, countPlaces } from './count-queries.ts';
 export { everyVolume, type OwnVolume } from './data-queries.ts';
+export { ensureMasterApps } from './default-installations.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
 export type { FrontendCaller } from './frontend-caller.ts';

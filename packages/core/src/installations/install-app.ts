@@ -27,7 +27,7 @@ export async function installApp(
   { appId, version, permissions }: z.output<typeof installBody>,
 ): Promise<void> {
   const release = await findAppVersion(context.database, appId, version);
-  if (release === undefined || !isOfferedTo(context, account, release)) throw notPublished();
+  if (release === undefined || !(await isOfferedTo(context, account, release))) throw notPublished();
   const accountKey = account.key;
   const requested = requestedGrants(release.manifest);
   const grants =

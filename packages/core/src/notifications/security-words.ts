@@ -50,6 +50,20 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
         priority: 'high',
         action: { label: 'Review sessions', page: 'sessions' },
       };
+    case 'operator-named':
+      return {
+        title: 'You are the operator of this platform',
+        body: 'A command at the console made it so. Your account can invite, suspend and delete others in Fleet. Add a second passkey, so that losing one doesn’t lock you out.',
+        priority: 'normal',
+        action: PASSKEYS,
+      };
+    case 'operator-withdrawn':
+      return {
+        title: 'You are no longer the operator of this platform',
+        body: 'That was taken back at the console. Fleet no longer shows anything.',
+        priority: 'normal',
+        action: { label: 'Review apps', page: 'apps' },
+      };
     case 'deletion-requested':
       return {
         title: 'The deletion of your account was requested',

@@ -21,7 +21,7 @@ export async function readOffers(
     hasIngress(database),
     context.settings.current(),
   ]);
-  const operator = isMaster(context, accountName);
+  const operator = await isMaster(context, accountName);
   const { open, any } = machines;
   return {
     operator,

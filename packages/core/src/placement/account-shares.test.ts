@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Grant } from '@platform/contract';
-import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
+import { registerAccount, type TestAccount, TestBrowser } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.ts';
 import { installationRow, nodeWorkload, publish } from '../../test-support/apps.ts';
 import { joinTestNode, registerLocalMachine } from '../../test-support/joined-node.ts';
+import { nameMaster, withdrawMaster } from '../accounts/face.ts';
 import { placeWaiting, takeFromLost } from './move-installations.ts';
 
 let platform: Constellation;
@@ -75,6 +76,19 @@ test('however many ask at once, an account reserves its part of a machine, and o
 
 test('the account that looks after the platform may reserve all', async () => {
   for (const appId of await someApps(4)) await assertInstalls(landlord, appId);
+});
+
+test('so may the one that was named at the console, while it is', async () => {
+  const config = { ...platform.core.context.config, masterAccount: null, listenPort: 0 };
+  const { context, port } = await platform.replica({ config });
+  const apps = await someApps(4);
+  const browser = new TestBrowser({ port, origin: platform.origin });
+  browser.cookie = modest.cookie;
+  const there = (appId: string) => browser.fetch('/v1/apps', { body: { appId } });
+  await nameMaster(context, 'modest');
+  for (const appId of apps.slice(0, 3)) assert.equal((await there(appId)).status, 201);
+  await withdrawMaster(context);
+  assertOverShare(await there(apps[3] ?? ''), /50 % of the memory/);
 });
 
 test('a part of each machine, and what one has no part left of goes to another', async () => {

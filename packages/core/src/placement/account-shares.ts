@@ -14,7 +14,7 @@ export type ShareConfig = Pick<CoreConfig, 'masterAccount' | 'accountMemoryPerce
 export interface MemoryShare {
   readonly accountKey: string;
   readonly percent: number;
-  /** Name of the account that may reserve all of it. */
+  /** Name of the account that may reserve all of it; `null` for the one that was named at the console. */
   readonly master: string | null;
 }
 

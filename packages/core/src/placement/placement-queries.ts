@@ -83,7 +83,9 @@ function isWithinShare(share: MemoryShare | null, memoryMiB: number): RawBuilder
   const { accountKey, percent, master } = share;
   return sql<boolean>`
     (used.own + ${memoryMiB} <= n.memory_mib * ${percent}::float8 / 100
-     OR EXISTS (SELECT FROM account_states a WHERE a.key = ${accountKey} AND a.name = ${master}))`;
+     OR EXISTS (SELECT FROM account_states a
+                 WHERE a.key = ${accountKey}
+                   AND (a.name = ${master} OR ${master}::text IS NULL AND a.named_master_at IS NOT NULL)))`;
 }
 
 /** MiB of disk that the volumes on the node `n` have been promised, those of removed apps too; volumes in a shared store lie elsewhere. */

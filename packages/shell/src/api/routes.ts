@@ -92,6 +92,8 @@ export const shellRoutes = {
   'operator.providers.set': 'PUT /v1/operator/providers/:provider',
   'operator.providers.remove': 'DELETE /v1/operator/providers/:provider',
   'operator.modelServers.find': 'POST /v1/operator/model-servers/find',
+  'operator.guide.read': 'GET /v1/operator/guide',
+  'operator.guide.dismiss': 'POST /v1/operator/guide/dismiss',
   'account.intelligence.list': 'GET /v1/account/intelligence',
   'account.intelligence.setKey': 'PUT /v1/account/intelligence/:provider/key',
   'account.intelligence.deleteKey': 'DELETE /v1/account/intelligence/:provider/key',

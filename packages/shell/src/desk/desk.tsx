@@ -14,6 +14,8 @@ import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
+import { followGuide, readGuide } from './guide/guide.ts';
+import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
 import { applyRead, followNotificationSettings, readInbox, receive } from './notifications/inbox.ts';
@@ -50,6 +52,7 @@ function begin(account: string): () => void {
   const endAddress = followNotificationAddress(ready);
   const endStoreAddress = followStoreAddress(ready);
   void readInbox();
+  void readGuide();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -61,6 +64,7 @@ function begin(account: string): () => void {
     onRead: applyRead,
     onApps: () => {
       forgetIcons();
+      void followGuide();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     onRuntime: () => void readPause(),
@@ -68,6 +72,7 @@ function begin(account: string): () => void {
     onFreshStart: () => {
       void readPause();
       void readInbox();
+      void readGuide();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
@@ -93,6 +98,7 @@ export function Desk({ account }: { readonly account: AccountView }) {
     <div class="desk">
       <Bar account={account} />
       <FlashRegion />
+      <GuideCard account={account.name} />
       <Stage />
       <ToastRegion />
       <PromptDialog />

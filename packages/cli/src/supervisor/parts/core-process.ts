@@ -7,7 +7,7 @@ import { type Core, createCore, type Log, linkKeyOf } from '@platform/core';
 import { openMasterKey, withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
 import type { CoreMetrics } from '@platform/core/metrics';
-import { accountNotices } from '@platform/core/operator';
+import { accountNotices, masterName } from '@platform/core/operator';
 import { reasonOf, StartError } from '@platform/core/start';
 import { openMetrics } from '../../process/metrics.ts';
 import type { Started } from '../../process/running.ts';
@@ -54,6 +54,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     report: {
       port: core.port,
       linkKey: linkKeyOf(masterKey).publicKey,
+      operator: await masterName(core.context),
       notices: await accountNotices(core.context),
     },
     metrics: metrics?.text,

@@ -21,6 +21,8 @@ export interface CoreReport {
   readonly port: number;
   /** The public half of the key that all cores of the platform share. */
   readonly linkKey: Uint8Array;
+  /** Name of the account that looks after the platform; `null` for none. */
+  readonly operator: string | null;
   /** What the operator should know of the accounts. */
   readonly notices: readonly string[];
 }
@@ -58,8 +60,13 @@ export const core: ProgramPart<'Core', CoreReport, CoreOrder> = {
         : [{ variable: 'PLATFORM_LINK_LISTEN', ...linkListen, what: 'nodes on other machines' }]),
     ];
   },
-  greeting: ({ report }) => ({ notices: report?.notices ?? [] }),
+  greeting: ({ report }) => ({
+    notices: report?.notices ?? [],
+    facts: [{ label: 'Operator', value: report?.operator ?? NO_OPERATOR }],
+  }),
 };
+
+const NO_OPERATOR = 'nobody yet: register, then ./platform account operator <account name>';
 
 /** Where the platform's database is reached: the one it brings, or the configured one. */
 export function databaseUrlOf({ config, reportOf }: Pick<StartingPlatform, 'config' | 'reportOf'>): string {

@@ -24,11 +24,13 @@ export async function requestDeletion(
   const { accountKey, accountName } = caller;
   if (typedName !== accountName)
     throw refuse('invalid_request', `Type ${accountName}, the name of this account, to delete it.`);
-  requireNotMaster(context, accountName);
+  await requireNotMaster(context, accountName);
   const now = context.clock();
   const deletesAt = deletionOf(now) ?? now;
   await confirmed(context, { ...confirming, operation: 'account.delete', locksAccount: true }, async (trx) => {
     if (!(await markForDeletion(trx, accountKey, now))) throw refuse('account_closing');
+    // It may have been named while the passkey was asked for.
+    await requireNotMaster({ config: context.config, database: trx }, accountName);
     await deleteEnrolmentLinks(trx, accountKey);
     await notify(trx, 'pause-changed', { accountKey });
     await endOtherSessions(trx, context, caller);

@@ -5,7 +5,7 @@ import { refuse } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import { changingAt } from '../../database/changing.ts';
 import { notify } from '../../database/notify.ts';
-import { isMaster } from '../master-account.ts';
+import { isMaster } from '../master/master-account.ts';
 import { suspendAccount } from '../suspension/suspend-account.ts';
 import { deleteSignIns } from '../suspension/suspension-queries.ts';
 import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from './deletion-queries.ts';
@@ -19,7 +19,7 @@ import { type Deleted, deleteAccountRow, lockForDeletion, rememberName } from '.
  */
 export async function deleteAccount(context: CoreContext, by: Deleted): Promise<string> {
   if ('name' in by) {
-    requireNotMaster(context, by.name);
+    await requireNotMaster(context, by.name);
     // What its owner and its apps do meanwhile would wait for the deletion, and the deletion for that.
     await suspendAccount(context, by.name);
   }
@@ -27,7 +27,7 @@ export async function deleteAccount(context: CoreContext, by: Deleted): Promise<
     const account = await lockForDeletion(trx, by);
     if (account === undefined)
       throw refuse('not_found', 'name' in by ? `There is no account named ${by.name}.` : undefined);
-    requireNotMaster(context, account.name);
+    await requireNotMaster({ config: context.config, database: trx }, account.name);
     const { key: accountKey } = account;
     const sessionIds = await deleteSignIns(trx, accountKey);
     await notify(trx, 'session-ended', { accountKey, sessionId: null });
@@ -44,10 +44,14 @@ export async function deleteAccount(context: CoreContext, by: Deleted): Promise<
  *
  * @throws RefusalError `not_authorized`
  */
-export function requireNotMaster(context: Pick<CoreContext, 'config'>, accountName: string): void {
-  if (isMaster(context, accountName))
-    throw refuse(
-      'not_authorized',
-      `${accountName} is the master account and cannot be deleted. Set PLATFORM_MASTER_ACCOUNT to another account first.`,
-    );
+export async function requireNotMaster(
+  context: Pick<CoreContext, 'config' | 'database'>,
+  accountName: string,
+): Promise<void> {
+  if (!(await isMaster(context, accountName))) return;
+  const way =
+    context.config.masterAccount === null
+      ? 'Take that back first: ./platform account operator --withdraw'
+      : 'Set PLATFORM_MASTER_ACCOUNT to another account first.';
+  throw refuse('not_authorized', `${accountName} is the master account and cannot be deleted. ${way}`);
 }

@@ -4,10 +4,13 @@ import { isMaster } from '../../accounts/face.ts';
 import type { CoreContext } from '../../context.ts';
 
 /** @throws RefusalError `not_authorized` */
-export function requirePublisher(context: Pick<CoreContext, 'config'>, accountName: string): void {
+export async function requirePublisher(
+  context: Pick<CoreContext, 'config' | 'database'>,
+  accountName: string,
+): Promise<void> {
   const { publishers } = context.config;
   if (publishers === 'everyone') return;
-  if (publishers === 'master' ? isMaster(context, accountName) : publishers.includes(accountName)) return;
+  if (publishers === 'master' ? await isMaster(context, accountName) : publishers.includes(accountName)) return;
   throw refuse(
     'not_authorized',
     `${accountName} may not publish apps on this platform. Its operator can allow it (PLATFORM_PUBLISHERS).`,

@@ -3,6 +3,7 @@
 // the whole platform is changed on a page of the shell alone, which also takes keys.
 import type { MethodsOf } from '../method.ts';
 import { accountNameText, cursorText, invitationIdText, oneOf, optional, wholeNumber } from '../params.ts';
+import { BridgeRefusal } from '../refusal.ts';
 
 const FOR_FLEET = { only: ['fleet'], grant: 'system.inventory.read', target: '*' } as const;
 
@@ -22,6 +23,15 @@ export const systemMethods: MethodsOf<'system'> = {
     ...FOR_FLEET,
     params: {},
     run: ({ shell }) => shell.call('operator.settings.read'),
+  },
+  'system.setup': {
+    ...FOR_FLEET,
+    params: {},
+    run: async ({ shell }) => {
+      const { setup } = await shell.call('operator.guide.read');
+      if (setup === null) throw new BridgeRefusal('master_account_only', 'Only the operator sees what is set up.');
+      return setup;
+    },
   },
   'system.invite': {
     ...FOR_FLEET,

@@ -6,5 +6,5 @@ if (major < 18) {
   process.stderr.write(`Node ${process.versions.node} is too old: install Node 20 or later, then run npm test.\n`);
   process.exitCode = 1;
 } else {
-  import('./setup/commands.mjs').then((commands) => commands.test(process.argv.slice(2)));
+  void import('./setup/commands.mjs').then((commands) => commands.test(process.argv.slice(2)));
 }

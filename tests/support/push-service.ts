@@ -91,7 +91,7 @@ export async function startPushService(): Promise<PushService> {
   }
 
   const server = createServer({ cert, key, keepAliveTimeout: 60_000 }, (request, response) => {
-    take(request)
+    void take(request)
       .catch((error: unknown): Answer => {
         faults.push(error instanceof Error ? error.message : String(error));
         return { status: 400 };

@@ -194,7 +194,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
     const adopted =
       options.survivor === undefined ? undefined : await takeOver(parts.driver, options.survivor, { spec, assignment });
     // Core answers while the walls are being made. Not before: new credentials end those of a workload taken over.
-    if (adopted === undefined) newCredentials();
+    if (adopted === undefined) void newCredentials();
     const startedAt = adopted === undefined ? options.now() : null;
     const instance =
       adopted ??

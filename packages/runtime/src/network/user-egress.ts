@@ -113,7 +113,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
     const since = performance.now();
     running = carrying;
     trouble = undefined;
-    carrying.ended.then((said) => {
+    void carrying.ended.then((said) => {
       if (running !== carrying) return;
       running = undefined;
       if (performance.now() - since > LONG_RUN) pause = FIRST_PAUSE;
@@ -126,7 +126,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
     log.warn({ installationId: key, err: error }, `${carrier.name} failed and is being restarted`);
     trouble = `${carrier.name}, which provides it, failed and is being restarted; see the platform’s log.`;
     again = setTimeout(() => {
-      inTurn(async () => {
+      void inTurn(async () => {
         if (granted && running === undefined) await begin().catch(beginAgain);
       });
     }, pause);
@@ -162,7 +162,7 @@ function userEgress({ tools, carrier, log }: UserEgressParts, launcher: Launcher
       }),
     trouble: () => trouble,
     setOwnAddresses(addresses) {
-      inTurn(async () => {
+      void inTurn(async () => {
         if (!granted) return;
         try {
           await filter(innerMachine(addresses));

@@ -68,7 +68,7 @@ function handOver(bytes: AsyncIterator<Buffer>, port: MessagePort, budget: TimeB
   };
   port.on('message', () => {
     budget.pause();
-    answer()
+    void answer()
       .catch((error: unknown): UploadPiece => ({ broke: systemCode(error) ?? 'ECONNRESET' }))
       .then((piece) => {
         budget.resume();

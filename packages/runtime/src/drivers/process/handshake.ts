@@ -139,6 +139,6 @@ function failureOf(
     if (abort?.aborted) givenUp();
     abort?.addEventListener('abort', givenUp, { signal: over });
     child.once('error', reject);
-    exit.then(fail('The launcher ended before the workload ran.'));
+    void exit.then(fail('The launcher ended before the workload ran.'));
   });
 }

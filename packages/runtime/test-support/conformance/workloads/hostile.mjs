@@ -72,7 +72,7 @@ function connections(count) {
   fs.writeFileSync('/tmp/child.mjs', CHILD);
   const children = Array.from({ length: Number(count) }, () => fork('/tmp/child.mjs'));
   tried = 'not yet';
-  Promise.all(children.map((child) => new Promise((resolve) => child.once('message', resolve)))).then(() => {
+  void Promise.all(children.map((child) => new Promise((resolve) => child.once('message', resolve)))).then(() => {
     tried = 'all';
     setTimeout(() => {
       for (const child of children) child.kill('SIGKILL');

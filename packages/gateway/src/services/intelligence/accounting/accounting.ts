@@ -120,7 +120,7 @@ export function accountTap(options: AccountOptions): Tap {
       const finish = () => onEnd({ ...used(how), reached });
       if (kept !== null && kept.length > 0) {
         const { length } = kept;
-        readCompressed(kept, how === 'complete')
+        void readCompressed(kept, how === 'complete')
           .catch(() => countUnread(length))
           .then(finish);
         return;

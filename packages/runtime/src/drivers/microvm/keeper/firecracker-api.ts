@@ -76,7 +76,7 @@ export async function bootThrough(socketPath: string, machine: Machine, waiting:
 /** Its first answer says that it listens and has no machine yet. */
 async function awaitApi(socketPath: string, { ended, pause }: Waiting): Promise<void> {
   let over = false;
-  ended.then(() => {
+  void ended.then(() => {
     over = true;
   });
   for (let attempt = 1; ; attempt += 1) {

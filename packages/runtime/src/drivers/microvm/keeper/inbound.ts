@@ -27,7 +27,7 @@ export function relayInbound(server: net.Server, bridge: GuestBridge): Promise<v
   Object.assign(server, { allowHalfOpen: true });
   server.on('connection', (socket) => {
     socket.on('error', () => socket.destroy());
-    if (first) bridge.ready.then(() => ask(socket, bridge, listening.resolve));
+    if (first) void bridge.ready.then(() => ask(socket, bridge, listening.resolve));
     else join(socket, connect(bridge.host, bridge.ports.bridge));
     first = false;
   });

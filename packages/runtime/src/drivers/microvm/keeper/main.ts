@@ -138,8 +138,8 @@ function askForPorts(channel: GuestChannel, listening: Promise<void>): void {
     if (isPending) setTimeout(ask, PORTS_EVERY).unref();
     isPending = false;
   });
-  channel.connected.then(ask);
-  listening.then(() => {
+  void channel.connected.then(ask);
+  void listening.then(() => {
     isOver = true;
   });
 }

@@ -2,18 +2,26 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Message, Notification } from '@platform/contract';
+import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { until } from '../../../../tests/support/wait.ts';
-import { friends, nameOf, type Writer, writerOf } from '../../test-support/messaging.ts';
+import {
+  friends,
+  messagesPackage,
+  nameOf,
+  type Writer,
+  writerOf,
+  writerOfMessages,
+} from '../../test-support/messaging.ts';
 import { MESSAGES_APP } from './notice-queries.ts';
 
 let world: Constellation;
 let ada: Writer;
 let ben: Writer;
 before(async () => {
-  world = await startConstellation();
+  world = await startConstellation({ systemPackages: [await messagesPackage()] });
   ada = await writerOf(world, 'ada');
-  ben = await writerOf(world, 'ben', MESSAGES_APP);
+  ben = await writerOfMessages(world, await registerAccount(world, 'ben'));
 });
 after(() => world.close());
 
@@ -58,6 +66,7 @@ test('a request is one, messages are one until they are read, and none holds the
 
 test('who does not have the Messages app is not notified, and own messages notify nobody', async () => {
   const cid = await writerOf(world, 'cid');
+  await ada.account.fetch('/v1/apps/messages', { method: 'DELETE' });
   const [id] = await friends(cid, ada);
   await cid.sent(id, 'x');
   await settled();

@@ -18,6 +18,7 @@ export async function untilNoDeadlock<Result>(attempt: () => Promise<Result>): P
   }
 }
 
-function isDeadlock(error: unknown): boolean {
+/** PostgreSQL ended the transaction because it and another one waited for each other. */
+export function isDeadlock(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '40P01';
 }

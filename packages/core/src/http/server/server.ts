@@ -4,6 +4,7 @@ import { type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract'
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../../context.ts';
+import { isDeadlock } from '../../database/until-no-deadlock.ts';
 import type { AnsweredRequest } from '../../metrics.ts';
 import { isAppOrigin } from '../callers/origins.ts';
 import { createListener } from './listener.ts';
@@ -87,6 +88,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (isConnectionFailure(failure)) {
       log.error({ requestId: request.id, err: failure }, 'the database does not answer');
       return refuseRequest(request, reply, { code: 'unavailable', retryAfter: 2 });
+    }
+    if (isDeadlock(failure)) {
+      log.warn({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request met another one');
+      const detail = 'Something else changed the same at this moment. Nothing has changed; try again.';
+      return refuseRequest(request, reply, { code: 'unavailable', detail, retryAfter: 1 });
     }
     log.error({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request failed');
     return refuseRequest(request, reply, { code: 'internal_error' });

@@ -1,0 +1,68 @@
+// A request whose transaction and another one wait for each other: PostgreSQL ends it. What can begin anew does; for the others the
+// client hears that nothing has changed and that it may try again.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type pg from 'pg';
+import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
+import { problemCode, type RawAnswer } from '../../../../../tests/support/raw-http.ts';
+import { until } from '../../../../../tests/support/wait.ts';
+import { friends, type Writer, writerOf } from '../../../test-support/messaging.ts';
+
+let world: Constellation;
+let ada: Writer;
+let ben: Writer;
+before(async () => {
+  world = await startConstellation();
+  [ada, ben] = [await writerOf(world, 'ada'), await writerOf(world, 'ben')];
+});
+after(() => world.close());
+
+/** The request takes what `second` wants, and waits for what `first` has. PostgreSQL ends the one that waited first. */
+async function crossed(
+  send: () => Promise<RawAnswer>,
+  first: (other: pg.PoolClient) => Promise<unknown>,
+  second: (other: pg.PoolClient) => Promise<unknown>,
+): Promise<RawAnswer> {
+  const { pool } = world.core.context;
+  const other = await pool.connect();
+  try {
+    await other.query('BEGIN');
+    await first(other);
+    const sending = send();
+    await until('core to wait', async () => {
+      const { rowCount } = await pool.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      return rowCount === 1;
+    });
+    await second(other);
+    await other.query('ROLLBACK');
+    return await sending;
+  } finally {
+    other.release();
+  }
+}
+
+test('a message is sent all the same, once', async () => {
+  const [id] = await friends(ada, ben);
+  const lock = (order: 'ASC' | 'DESC') => (other: pg.PoolClient) =>
+    other.query(
+      `SELECT FROM messaging_accounts WHERE account_key =
+         (SELECT account_key FROM messaging_accounts ORDER BY account_key ${order} LIMIT 1) FOR UPDATE`,
+    );
+  const answer = await crossed(() => ada.send(id, 'in the way'), lock('DESC'), lock('ASC'));
+  assert.equal(answer.status, 201, answer.text);
+  assert.deepEqual(await ada.bodies(id), ['in the way']);
+});
+
+test('a change that does not begin anew is refused as one that may be tried again', async () => {
+  const put = () => ada.account.fetch('/v1/account/secrets/token', { method: 'PUT', body: { value: 'x' } });
+  assert.equal((await put()).status, 204);
+  const answer = await crossed(
+    put,
+    (other) => other.query('SELECT FROM account_secrets FOR UPDATE'),
+    (other) => other.query('SELECT pg_advisory_xact_lock(4232, hashtext(account_key)) FROM account_secrets'),
+  );
+  assert.deepEqual([answer.status, problemCode(answer), answer.headers['retry-after']], [503, 'unavailable', '1']);
+  assert.equal((await put()).status, 204);
+});

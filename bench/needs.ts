@@ -50,6 +50,7 @@ export const needs: Readonly<Record<string, Needs>> = {
   intelligence: { programs: ['taskset', 'npm', 'python3'], modules: ['ensurepip'], cores: 2 },
   link: {},
   neighbours: {},
+  messaging: pinned,
   notifications: loaded,
   'object-storage': { programs: ['taskset'], modules: ['swift'], cores: 2 },
   outbound: {},

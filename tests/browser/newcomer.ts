@@ -60,7 +60,10 @@ export class Newcomer {
     await review.getByLabel('Send you notifications').waitFor();
     await review.getByLabel('Add its items to your search').waitFor();
     const { protocol } = new URL(this.#story.origin);
-    assert.match(await review.innerText(), new RegExp(`Store wants to install an app:\\s+${protocol}//store--`));
+    assert.match(
+      await review.innerText(),
+      new RegExp(`Store wants to install an app:[\\s\\S]*Address of Store here: ${protocol}//store--`),
+    );
     await this.#look('install-review');
     const done = this.#page.getByRole('heading', { name: 'Notes is installed' });
     await this.#press(review.getByRole('button', { name: 'Install', exact: true }), done);

@@ -62,7 +62,9 @@ export class Newcomer {
     const { protocol } = new URL(this.#story.origin);
     assert.match(
       await review.innerText(),
-      new RegExp(`Store wants to install an app:[\\s\\S]*Address of Store here: ${protocol}//store--`),
+      new RegExp(
+        `Store, a part of the platform, wants to install an app:[\\s\\S]*Address of Store here: ${protocol}//store--`,
+      ),
     );
     await this.#look('install-review');
     const done = this.#page.getByRole('heading', { name: 'Notes is installed' });

@@ -17,8 +17,8 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Notifications', 'Schedules', 'Settings', 'Store'];
-const LATER = ['Contacts', 'Personal Agent', 'Wallet'];
+const AT_FIRST = ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store'];
+const LATER = ['Personal Agent', 'Wallet'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -85,8 +85,8 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await shows(page, [], AT_FIRST);
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await launcherOf(page).getByText('Store: position 3 of 4').waitFor();
-  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings']);
+  await launcherOf(page).getByText('Store: position 5 of 6').waitFor();
+  await shows(page, [], ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings']);
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
@@ -95,7 +95,7 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
   await look(page, 'desktop', 'tile-menu');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
-  const moved = ['Notifications', 'Schedules', 'Store'];
+  const moved = ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Store'];
   await shows(page, ['Settings'], moved);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
   await look(page, 'desktop', 'tiles-pinned');
@@ -122,7 +122,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
     // A hand does not hold still.
     await page.mouse.move(to.x + 1, to.y, { steps: 2 });
   };
-  await drag('Store', await centreOf(page, 'Notifications'));
+  await drag('Store', await centreOf(page, 'Contacts'));
   await page.mouse.up();
   await shows(page, [], ['Store', ...AT_FIRST.filter((name) => name !== 'Store')]);
   assert.equal(await page.locator('iframe[title="Store"]').count(), 0);
@@ -136,7 +136,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   assert.ok(box !== null);
   await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  const rest = ['Store', 'Notifications', 'Schedules'];
+  const rest = ['Store', 'Contacts', 'Messages', 'Notifications', 'Schedules'];
   await shows(page, ['Settings'], rest);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
 
@@ -147,7 +147,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, ['Settings'], rest);
   await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Notifications', 'Settings', 'Schedules']);
+  await shows(page, [], ['Store', 'Contacts', 'Messages', 'Notifications', 'Settings', 'Schedules']);
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -167,7 +167,7 @@ test('a finger drags a tile after a long press, and scrolls and opens otherwise'
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', at?: { x: number; y: number }) =>
     cdp.send('Input.dispatchTouchEvent', { type, touchPoints: at === undefined ? [] : [at] });
   const from = await centreOf(page, 'Store');
-  const to = await centreOf(page, 'Notifications');
+  const to = await centreOf(page, 'Contacts');
   await touch('touchStart', from);
   await launcherOf(page).locator('.tile.dragged', { hasText: 'Store' }).waitFor();
   for (const part of [0.25, 0.5, 0.75, 1])
@@ -209,7 +209,7 @@ test('the order outlives installs, removals and another launcher, and an app sta
   for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
-  await shows(page, [], ['Notifications', 'Schedules', 'Store', 'Settings']);
+  await shows(page, [], ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings']);
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();

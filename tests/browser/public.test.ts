@@ -115,7 +115,9 @@ for (const [device, viewport] of DEVICES) {
     await publishTestApp(publisher, appId, { ...first, name }, FILES);
     await askToInstall(page, name);
     const review = page.getByRole('dialog', { name: `Install ${name}?` });
-    await review.getByText('Anyone on the internet can send requests to this app at:').waitFor();
+    await review
+      .getByText(/^Any program on this computer can send requests to this app, and once the platform/)
+      .waitFor();
     const routes = review.getByRole('list', { name: 'Request' });
     assert.deepEqual(
       (await routes.getByRole('listitem').allInnerTexts()).map((text) => text.trim()),
@@ -131,7 +133,7 @@ for (const [device, viewport] of DEVICES) {
     // The page of the app leads to the page of its address.
     await page.goto(`${platform.origin}/#/settings/apps/${appId}`);
     const section = page.getByRole('region', { name: 'On the internet' });
-    await section.getByText(`Anyone on the internet can send ${name} requests (3 of 4 routes open).`).waitFor();
+    await section.getByText(`Any program on this computer can send ${name} requests (3 of 4 routes open).`).waitFor();
     await look(page, device, 'public-app', [section]);
     await section.getByRole('button', { name: 'Routes, ports and requests' }).click();
     const { url } = await address();

@@ -241,7 +241,7 @@ test('everything of the bar is reached with the keyboard alone', async (t) => {
   await page.getByRole('button', { name: 'Home' }).focus();
   await page.keyboard.press('Control+k');
   await page.keyboard.type('wall');
-  await page.getByRole('option', { name: /^Wallet/ }).waitFor();
+  await page.getByRole('option', { name: /^Wallet Part/ }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('iframe[title="Wallet"]').waitFor();
   await page.getByRole('button', { name: 'Account keyboard' }).focus();

@@ -270,7 +270,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   // The Store and Settings say the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/store`);
   const store = page.frameLocator('iframe[title="Store"]');
-  for (const name of ['Contacts', 'Wallet', 'Personal Agent'])
+  for (const name of ['Wallet', 'Personal Agent'])
     await store.getByRole('article').filter({ hasText: name }).getByText('Soon', { exact: false }).first().waitFor();
   await page.goto(`${platform.origin}/#/app/settings`);
   await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
@@ -281,12 +281,13 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
     [
       'Broken',
       'Idler',
+      'Contacts',
       'Launcher',
+      'Messages',
       'Notifications',
       'Schedules',
       'Settings',
       'Store',
-      'Contacts',
       'Personal Agent',
       'Wallet',
     ],

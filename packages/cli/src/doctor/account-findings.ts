@@ -1,17 +1,17 @@
 // What `platform doctor` says of the accounts.
-import { existsSync } from 'node:fs';
 import type { PlatformConfig } from '@platform/core/config';
 import { openDatabase, requireMigrated } from '@platform/core/database';
 import { accountNotices } from '@platform/core/operator';
 import { reasonOf } from '@platform/core/start';
 import { withDatabase } from '../local/instance.ts';
 import { type Finding, isPassing } from './finding.ts';
+import { isBeforeFirstStart } from './first-start-findings.ts';
 
 /** @returns nothing where the database does not answer or was never started, which another finding says */
 export async function accountFindings(config: PlatformConfig): Promise<Finding[]> {
   const { masterAccount, registration, publishers } = config;
   if (masterAccount === null && (registration ?? 'open') === 'open' && typeof publishers === 'string') return [];
-  if (config.databaseUrl === null && !existsSync(config.dataDirectory)) return [];
+  if (isBeforeFirstStart(config)) return [];
   let isReached = false;
   const notices = withDatabase(config, async (url) => {
     isReached = true;

@@ -1,10 +1,10 @@
 // What `platform doctor` says of AI: the providers that the operator offers, or a model server of this machine that could be one.
-import { existsSync } from 'node:fs';
 import { plainLine } from '@platform/contract';
 import { findModelServers, MODEL_PLACES, type PlatformConfig, readIntelligenceFile } from '@platform/core/config';
 import { openDatabase, requireMigrated, selectStored } from '@platform/core/database';
 import { withDatabase } from '../local/instance.ts';
 import type { Finding } from './finding.ts';
+import { isBeforeFirstStart } from './first-start-findings.ts';
 
 export async function modelFindings(config: PlatformConfig): Promise<Finding[]> {
   const [ofFile, ofFleet] = [providersOfFile(config), await providersOfFleet(config)];
@@ -37,7 +37,7 @@ function providersOfFile({ intelligenceFile }: PlatformConfig): readonly string[
 
 /** None where the database does not answer or was never started, which another finding says. */
 async function providersOfFleet(config: PlatformConfig): Promise<readonly string[]> {
-  if (config.databaseUrl === null && !existsSync(config.dataDirectory)) return [];
+  if (isBeforeFirstStart(config)) return [];
   try {
     return await withDatabase(config, async (url) => {
       await requireMigrated(url);

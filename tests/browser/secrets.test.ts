@@ -178,7 +178,7 @@ for (const [device, viewport] of DEVICES) {
     await page.getByLabel('Key or token').fill('another');
     await look(page, device, 'secrets-add');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('spare').waitFor();
+    await page.getByText('spare', { exact: true }).waitFor();
     assert.deepEqual(
       (await secrets()).map(({ name, bindings }) => [name, bindings.length]),
       [['spare', 0]],

@@ -133,7 +133,7 @@ for (const [device, viewport] of DEVICES) {
     // The page of the app leads to the page of its address.
     await page.goto(`${platform.origin}/#/settings/apps/${appId}`);
     const section = page.getByRole('region', { name: 'On the internet' });
-    await section.getByText(`Any program on this computer can send ${name} requests (3 of 4 routes open).`).waitFor();
+    await section.getByText(`Anyone on the internet can send ${name} requests (3 of 4 routes open).`).waitFor();
     await look(page, device, 'public-app', [section]);
     await section.getByRole('button', { name: 'Routes, ports and requests' }).click();
     const { url } = await address();

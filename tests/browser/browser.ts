@@ -126,6 +126,15 @@ export async function pressInPrompt(button: Locator, effect: Locator): Promise<v
   await until('the press to count', pressed, 60_000);
 }
 
+/** Turns a choice of a prompt on, which counts as late as a press of its buttons. */
+export async function checkInPrompt(box: Locator): Promise<void> {
+  const isOn = async () => {
+    await box.check({ timeout: 5_000 }).catch(() => undefined);
+    return box.isChecked();
+  };
+  await until('the choice to be on', isOn, 60_000);
+}
+
 /** Turns a choice of a prompt off, which counts as late as a press of its buttons. */
 export async function uncheckInPrompt(box: Locator): Promise<void> {
   const isOff = async () => {

@@ -21,7 +21,7 @@ const MANIFEST = {
     { id: 'network.public', resources: ['*'], reason: 'Asks the fire brigade.' },
     { id: 'runtime.network-tunnel', resources: ['*'] },
     { id: 'runtime.pause', resources: ['*'], reason: 'Stops your apps in an emergency.' },
-    { id: 'messaging.send', resources: ['*'] },
+    { id: 'content.collections.read', resources: ['photos:*'] },
   ],
 };
 const FILES = {
@@ -64,7 +64,11 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await asked.getByText('Powerful').waitFor();
     const open = store.getByRole('listitem').filter({ hasText: 'Connect to any address' });
     assert.equal(await open.getByText('Powerful').count(), 0);
-    assert.equal(await store.getByText('Send messages as you').count(), 0, 'it opens nothing, and no review offers it');
+    assert.equal(
+      await store.getByText('Read shared collections').count(),
+      0,
+      'it opens nothing, and no review offers it',
+    );
     await store.getByText('Powerful ones are off until you turn them on.').waitFor();
     await look(page, device, 'critical-store');
     await store.getByRole('button', { name: 'Install Brake' }).click();
@@ -79,7 +83,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       'Send you notifications',
     ])
       assert.equal(await box(name).isChecked(), true, name);
-    assert.equal(await box('Send messages as you').count(), 0);
+    assert.equal(await box('Read shared collections').count(), 0);
     await review.getByText('It can send what it knows to any address.').waitFor();
     await review.getByText('It is less isolated than other apps').waitFor();
     assert.match((await review.locator('.permission').first().textContent()) ?? '', /^Ask to stop all your apps/);

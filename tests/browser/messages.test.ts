@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-cor
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { STORY_MS } from '../support/wait.ts';
-import { DEVICES, launchBrowser, pressInPrompt, tileOf } from './browser.ts';
+import { checkInPrompt, DEVICES, launchBrowser, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -144,7 +144,7 @@ for (const [device, viewport] of DEVICES) {
 
     await cid.messages.getByRole('button', { name: 'From contacts' }).click();
     const pick = cid.page.getByRole('dialog', { name: 'Choose a contact' });
-    await pick.getByLabel('Dan the plumber').check();
+    await checkInPrompt(pick.getByLabel('Dan the plumber'));
     await look(cid.page, device, 'contacts-pick');
     await pressInPrompt(
       pick.getByRole('button', { name: 'Share this contact' }),

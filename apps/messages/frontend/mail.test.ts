@@ -40,6 +40,8 @@ test('what was sent is a message once, whether the answer or the news comes firs
     withSent(withNews(sending, [message('1')]), 't', message('1')),
   ])
     assert.deepEqual([bodies(mail), mail.outgoing], [['1'], []]);
+  const between = withNews(sending, [message('1')]);
+  assert.deepEqual([bodies(between), between.outgoing], [['1'], []], 'nor twice before the answer');
 });
 
 test('conversations stand by their last message, and those that were left do not', () => {

@@ -41,8 +41,7 @@ export function withNews(mail: Mail, messages: readonly Message[]): Mail {
     if (thread !== undefined)
       threads.set(message.conversationId, { ...thread, messages: merged(thread.messages, [message]) });
   }
-  const arrived = new Set(messages.map(({ id }) => id));
-  return arrived.size === 0 ? mail : { ...mail, threads };
+  return messages.length === 0 ? mail : { ...mail, threads, outgoing: stillOutgoing(mail.outgoing, messages) };
 }
 
 /** A page of a thread, newest first as it comes. */
@@ -63,6 +62,18 @@ export function withSent(mail: Mail, transactionId: string, message: Message): M
 
 export function withoutOutgoing(mail: Mail, transactionId: string): Mail {
   return { ...mail, outgoing: without(mail.outgoing, transactionId) };
+}
+
+/** The news of a message may come before the answer to its sender: until that is there, it is known by its words. */
+function stillOutgoing(outgoing: readonly Outgoing[], messages: readonly Message[]): readonly Outgoing[] {
+  const left = [...outgoing];
+  for (const { conversationId, body } of messages) {
+    const at = left.findIndex(
+      (one) => one.conversationId === conversationId && one.body === body && one.problem === undefined,
+    );
+    if (at !== -1) left.splice(at, 1);
+  }
+  return left;
 }
 
 function without(outgoing: readonly Outgoing[], transactionId: string): Outgoing[] {

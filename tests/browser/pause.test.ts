@@ -106,7 +106,7 @@ for (const [device, viewport] of DEVICES) {
     void ask(frame).catch(() => undefined);
     await question(page).waitFor();
     const asked = await question(page).innerText();
-    assert.match(asked, /brake wants to stop all your apps:\s+http:\/\/brake--/);
+    assert.match(asked, /brake wants to stop all your apps:[\s\S]*Address of brake here: http:\/\/brake--/);
     await look(page, device, 'pause-prompt');
     await pausesWith(page);
 

@@ -145,7 +145,7 @@ impl PlatformServicesClient {
     ///
     /// # Errors
     ///
-    /// As [`Client::list_apps`], and `invalid_cursor`.
+    /// As [`Self::list_apps`], and `invalid_cursor`.
     pub async fn list_apps_with(&self, options: PageOptions) -> Result<Page<ServicesApp>> {
         self.access.json(options.of(Call::new(&routes::APPS_LIST))).await
     }

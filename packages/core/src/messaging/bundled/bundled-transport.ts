@@ -1,5 +1,6 @@
 // The transport that comes with the platform: direct conversations between its accounts.
 import { limits, type MessagingContact, refuse } from '@platform/contract';
+import { Turns } from '../../background/turns.ts';
 import type { CoreContext } from '../../context.ts';
 import { accountOfAddress, findByKey } from '../account-queries.ts';
 import { addressText, parseAddress, userIdOf } from '../addresses.ts';
@@ -23,11 +24,20 @@ import { openBody, openConversationKey } from './sealed-messages.ts';
 type Context = Pick<CoreContext, 'config' | 'database' | 'clock' | 'time' | 'random' | 'masterKey' | 'at'>;
 
 const DELETED = 'deleted account';
+/** Bodies are read, opened and written by the thread that answers everybody: an account that asks much waits for itself. */
+const READING = {
+  ofKey: 1,
+  inAll: 4,
+  waiting: 2 * limits.messagingSyncs.value,
+  milliseconds: 20_000,
+  detail: 'Too many calls for messages of this account wait. Ask for fewer at a time.',
+};
 
 export function bundledTransport(context: Context): Transport {
   const { database, config } = context;
   const { serverName } = config.messaging;
   const change = conversationChanger(context);
+  const reading = new Turns(READING);
 
   function contactOf(name: string): MessagingContact {
     const address = { kind: 'local', name } as const;
@@ -116,10 +126,11 @@ export function bundledTransport(context: Context): Transport {
     },
     async messages(accountKey, conversationId, { limit, at }) {
       if ((await findConversation(database, accountKey, conversationId)) === undefined) throw refuse('not_found');
-      const page = { before: at === undefined ? null : Number(at), limit: limit + 1 };
-      const rows = await selectMessages(database, { accountKey, conversationId }, page);
-      const items = rows.slice(0, limit);
-      return { items: items.map(messageOf), next: rows.length > limit ? (items.at(-1)?.change ?? null) : null };
+      const page = { before: at === undefined ? null : Number(at), limit };
+      return reading.run(accountKey, async () => {
+        const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
+        return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
+      });
     },
     async send({ accountKey, installationId }, { conversationId, transactionId, body }) {
       const { message, created } = await change({
@@ -142,12 +153,14 @@ export function bundledTransport(context: Context): Transport {
       return { position, conversations: newest.map(conversationOf), messages: [], hasMore: false };
     },
     async news(accountKey, position, limit) {
-      const news = await readNews(context, accountKey, position, limit);
-      return {
-        ...news,
-        conversations: news.conversations.map(conversationOf),
-        messages: news.messages.map(messageOf),
-      } satisfies News;
+      return reading.run(accountKey, async () => {
+        const news = await readNews(context, accountKey, position, limit);
+        return {
+          ...news,
+          conversations: news.conversations.map(conversationOf),
+          messages: news.messages.map(messageOf),
+        } satisfies News;
+      });
     },
   };
 }
@@ -201,14 +214,14 @@ async function readNews({ database }: Context, accountKey: string, after: number
   if (after > upTo) throw refuse('invalid_cursor');
   if (after === upTo) return { position: after, conversations: [], messages: [], hasMore: false };
   const most = limits.messagingSyncConversations.value;
-  const messages = await selectNewMessages(database, accountKey, { after, upTo, limit: limit + 1 });
+  const messages = await selectNewMessages(database, accountKey, { after, upTo, limit });
   const changed = await selectChanged(database, accountKey, { after, upTo, limit: most + 1 });
   const position = Math.min(
     upTo,
-    messages.length > limit ? (messages[limit - 1]?.change ?? upTo) : upTo,
+    messages.more ? (messages.items.at(-1)?.change ?? upTo) : upTo,
     changed.length > most ? (changed[most - 1]?.changed ?? upTo) : upTo,
   );
-  const within = messages.filter(({ change }) => change <= position);
+  const within = messages.items.filter(({ change }) => change <= position);
   const conversations = changed.filter((one) => one.changed <= position);
   const known = new Set(conversations.map(({ id }) => id));
   const further = [...new Set(within.map(({ conversationId }) => conversationId))].filter((id) => !known.has(id));

@@ -82,5 +82,8 @@ test('an account that asks again and again waits for itself, and beyond that is 
     await holder.end();
   }
   const statuses = (await Promise.all(reads)).map(({ status }) => status);
-  assert.deepEqual([200, 429].map((one) => statuses.filter((status) => status === one).length), [waiting + 1, 1]);
+  assert.deepEqual(
+    [200, 429].map((one) => statuses.filter((status) => status === one).length),
+    [waiting + 1, 1],
+  );
 });

@@ -1,6 +1,5 @@
 // The transport that comes with the platform: direct conversations between its accounts.
 import { limits, type MessagingContact, refuse } from '@platform/contract';
-import { Turns } from '../../background/turns.ts';
 import type { CoreContext } from '../../context.ts';
 import { accountOfAddress, findByKey } from '../account-queries.ts';
 import { addressText, parseAddress, userIdOf } from '../addresses.ts';
@@ -24,20 +23,11 @@ import { openBody, openConversationKey } from './sealed-messages.ts';
 type Context = Pick<CoreContext, 'config' | 'database' | 'clock' | 'time' | 'random' | 'masterKey' | 'at'>;
 
 const DELETED = 'deleted account';
-/** Bodies are read, opened and written by the thread that answers everybody: an account that asks much waits for itself. */
-const READING = {
-  ofKey: 1,
-  inAll: 4,
-  waiting: 2 * limits.messagingSyncs.value,
-  milliseconds: 20_000,
-  detail: 'Too many calls for messages of this account wait. Ask for fewer at a time.',
-};
 
 export function bundledTransport(context: Context): Transport {
   const { database, config } = context;
   const { serverName } = config.messaging;
   const change = conversationChanger(context);
-  const reading = new Turns(READING);
 
   function contactOf(name: string): MessagingContact {
     const address = { kind: 'local', name } as const;
@@ -127,10 +117,8 @@ export function bundledTransport(context: Context): Transport {
     async messages(accountKey, conversationId, { limit, at }) {
       if ((await findConversation(database, accountKey, conversationId)) === undefined) throw refuse('not_found');
       const page = { before: at === undefined ? null : Number(at), limit };
-      return reading.run(accountKey, async () => {
-        const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
-        return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
-      });
+      const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
+      return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
     },
     async send({ accountKey, installationId }, { conversationId, transactionId, body }) {
       const { message, created } = await change({
@@ -153,14 +141,12 @@ export function bundledTransport(context: Context): Transport {
       return { position, conversations: newest.map(conversationOf), messages: [], hasMore: false };
     },
     async news(accountKey, position, limit) {
-      return reading.run(accountKey, async () => {
-        const news = await readNews(context, accountKey, position, limit);
-        return {
-          ...news,
-          conversations: news.conversations.map(conversationOf),
-          messages: news.messages.map(messageOf),
-        } satisfies News;
-      });
+      const news = await readNews(context, accountKey, position, limit);
+      return {
+        ...news,
+        conversations: news.conversations.map(conversationOf),
+        messages: news.messages.map(messageOf),
+      } satisfies News;
     },
   };
 }

@@ -280,6 +280,7 @@ const routes = {
     summary: 'Messages of a conversation, the newest first',
     params: ofConversation,
     query: pageQuery,
+    refuses: ['concurrency_limited'],
     answers: { 200: page(message) },
   },
   'services.messaging.send': {

@@ -148,6 +148,27 @@ test('not even when the person has just pressed something in it, nor when it tri
   }
 });
 
+test('nor of what is typed to find the contact that it asks for, once it took the focus from the question', async () => {
+  await registerAccount(platform, 'friend');
+  await account.browser.take('/v1/account/contacts', { body: { address: 'friend' } });
+  const frame = await showApp(page, 'hostile');
+  const port = await connect(frame);
+  await frame.evaluate((number) => void attack.call(number, 'contacts.pick'), port);
+  const field = page.getByRole('dialog').getByLabel('Search');
+  await field.waitFor();
+  await frame.evaluate(() => attack.stealOnce());
+  await frame.waitForFunction(() => attack.thefts > 0 && !document.hasFocus());
+  await page.waitForFunction(() => document.activeElement?.textContent === 'Choose nobody');
+  // It took the focus once, and has no document from the first moment on, even before it tries again.
+  await field.focus();
+  assert.equal(await page.locator('iframe').count(), 0);
+  await page.keyboard.type(SECRET);
+  assert.equal(await field.inputValue(), SECRET);
+  assert.deepEqual(ofHostile(), []);
+  await page.keyboard.press('Escape');
+  await page.locator('iframe[title="hostile"]').waitFor();
+});
+
 test('an app that leaves the focus alone stays as it is while the person searches', async () => {
   const frame = await showApp(page, 'hostile');
   await frame.evaluate(() => {

@@ -1,7 +1,7 @@
 // Messaging (specification 2.7, 4.8; contract 4f): direct conversations of accounts, between each other by the transport that
 // comes with the platform, or with anybody through a bridge. Apps see these members alone, whatever a transport knows.
 import * as z from 'zod';
-import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
+import { type Errors, KiB, type Limits, MiB, type Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 import { isStorable } from '../text.ts';
 import { json, page, pageQuery } from './common.ts';
@@ -34,6 +34,11 @@ const limits = {
   },
   messagingSyncWait: { value: 30_000, unit: 'milliseconds', meaning: 'longest wait of `POST /sync` for news' },
   messagingSyncMessages: { value: 100, unit: 'items', meaning: 'messages in one answer of `POST /sync`' },
+  messagingAnswer: {
+    value: 256 * KiB,
+    unit: 'bytes',
+    meaning: 'messages in one answer, sealed; further ones, of which one may begin within, are on the next page',
+  },
   messagingSyncConversations: {
     value: 200,
     unit: 'items',
@@ -275,6 +280,7 @@ const routes = {
     summary: 'Messages of a conversation, the newest first',
     params: ofConversation,
     query: pageQuery,
+    refuses: ['concurrency_limited'],
     answers: { 200: page(message) },
   },
   'services.messaging.send': {

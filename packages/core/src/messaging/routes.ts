@@ -3,6 +3,7 @@ import { type ConversationId, type DomainRoute, type InstallationId, refuse } fr
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { openId } from './opaque-ids.ts';
+import { readingInTurn } from './reading-turns.ts';
 import { shownConversation, shownMessage } from './shown.ts';
 import { syncing } from './sync.ts';
 import type { Acting, ConversationAct, Transport, TransportConversation } from './transport.ts';
@@ -10,7 +11,8 @@ import type { Acting, ConversationAct, Transport, TransportConversation } from '
 export type MessagingRoute = DomainRoute<'messaging'>;
 
 export function messagingRoutes(context: CoreContext, transport: Transport): HandlersOf<MessagingRoute> {
-  const sync = syncing(context, transport);
+  const inTurn = readingInTurn();
+  const sync = syncing(context, transport, inTurn);
 
   function answered(installationId: InstallationId, conversation: TransportConversation) {
     return { conversation: shownConversation(context, installationId, conversation) };
@@ -57,11 +59,13 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       const conversation = await transport.markRead(accountKey, conversationId, messageId);
       return { status: 200, body: answered(installationId, conversation) };
     },
-    'services.messaging.messages': async ({ caller: { accountKey, installationId }, params, query }) => {
+    'services.messaging.messages': async ({ caller: { accountKey, installationId }, params, query, reply }) => {
       const id = openId(context, 'conv', installationId, params.conversationId);
       const list = `messages:${installationId}:${id}`;
       const at = query.cursor === undefined ? undefined : context.cursors.decode(list, query.cursor);
-      const { items, next } = await transport.messages(accountKey, id, { limit: query.limit, at });
+      const { items, next } = await inTurn({ accountKey, reply }, () =>
+        transport.messages(accountKey, id, { limit: query.limit, at }),
+      );
       return {
         status: 200,
         body: {

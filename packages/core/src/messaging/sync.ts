@@ -5,6 +5,7 @@ import { earlier } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { awaitChange } from '../events/await-change.ts';
 import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
+import type { ReadInTurn } from './reading-turns.ts';
 import { shownConversation, shownMessage } from './shown.ts';
 import type { News, Transport } from './transport.ts';
 
@@ -23,7 +24,11 @@ type CursorContent = readonly [reader: string, position: number, at: number];
 
 const DAY = 86_400_000;
 
-export function syncing(context: CoreContext, transport: Transport): (call: SyncCall) => Promise<MessagingNews> {
+export function syncing(
+  context: CoreContext,
+  transport: Transport,
+  inTurn: ReadInTurn,
+): (call: SyncCall) => Promise<MessagingNews> {
   const waits = new Waits();
   return async ({ caller, body, reply, stillAllowed }) => {
     const { installationId } = caller;
@@ -32,7 +37,8 @@ export function syncing(context: CoreContext, transport: Transport): (call: Sync
       return shown(context, installationId, reader, await transport.begin(caller.accountKey));
     }
     const [reader, position] = openCursor(context, installationId, body.cursor);
-    const read = (current: AppCaller) => transport.news(current.accountKey, position, body.limit);
+    const read = ({ accountKey }: AppCaller) =>
+      inTurn({ accountKey, reply }, () => transport.news(accountKey, position, body.limit));
     if (body.timeoutMs === 0) return shown(context, installationId, reader, await read(caller));
     const wait = waits.begin(installationId, reader);
     try {

@@ -116,10 +116,9 @@ export function bundledTransport(context: Context): Transport {
     },
     async messages(accountKey, conversationId, { limit, at }) {
       if ((await findConversation(database, accountKey, conversationId)) === undefined) throw refuse('not_found');
-      const page = { before: at === undefined ? null : Number(at), limit: limit + 1 };
-      const rows = await selectMessages(database, { accountKey, conversationId }, page);
-      const items = rows.slice(0, limit);
-      return { items: items.map(messageOf), next: rows.length > limit ? (items.at(-1)?.change ?? null) : null };
+      const page = { before: at === undefined ? null : Number(at), limit };
+      const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
+      return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
     },
     async send({ accountKey, installationId }, { conversationId, transactionId, body }) {
       const { message, created } = await change({
@@ -201,14 +200,14 @@ async function readNews({ database }: Context, accountKey: string, after: number
   if (after > upTo) throw refuse('invalid_cursor');
   if (after === upTo) return { position: after, conversations: [], messages: [], hasMore: false };
   const most = limits.messagingSyncConversations.value;
-  const messages = await selectNewMessages(database, accountKey, { after, upTo, limit: limit + 1 });
+  const messages = await selectNewMessages(database, accountKey, { after, upTo, limit });
   const changed = await selectChanged(database, accountKey, { after, upTo, limit: most + 1 });
   const position = Math.min(
     upTo,
-    messages.length > limit ? (messages[limit - 1]?.change ?? upTo) : upTo,
+    messages.more ? (messages.items.at(-1)?.change ?? upTo) : upTo,
     changed.length > most ? (changed[most - 1]?.changed ?? upTo) : upTo,
   );
-  const within = messages.filter(({ change }) => change <= position);
+  const within = messages.items.filter(({ change }) => change <= position);
   const conversations = changed.filter((one) => one.changed <= position);
   const known = new Set(conversations.map(({ id }) => id));
   const further = [...new Set(within.map(({ conversationId }) => conversationId))].filter((id) => !known.has(id));

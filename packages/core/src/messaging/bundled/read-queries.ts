@@ -1,6 +1,6 @@
 // All SQL that reads conversations of the bundled transport, as one of their accounts has them.
-import type { ConversationState } from '@platform/contract';
-import { sql } from 'kysely';
+import { type ConversationState, limits } from '@platform/contract';
+import { type RawBuilder, sql } from 'kysely';
 import type { Executor } from '../../database/schema.ts';
 
 export interface OwnConversation {
@@ -112,13 +112,32 @@ export interface OwnMessage {
 
 const SENDER_KEY = sql`CASE WHEN message.from_low THEN conversation.low_key ELSE conversation.high_key END`;
 const MESSAGE = sql`message.id, message.conversation_id AS "conversationId", ${SENDER_KEY} AS "senderKey",
-  sender.name AS "senderName", message.sealed, conversation.sealed_key AS "sealedKey", message.sent_at AS "sentAt",
-  message.change`;
+  sender.name AS "senderName", conversation.sealed_key AS "sealedKey", message.sent_at AS "sentAt", message.change`;
 
-type MessageRow = Omit<OwnMessage, 'change'> & { readonly change: string };
+type MessageRow = Omit<OwnMessage, 'change' | 'sealed'> & { readonly change: string; readonly sealed: Buffer | null };
 
-function messageOf({ change, ...rest }: MessageRow): OwnMessage {
-  return { ...rest, change: Number(change) };
+export interface MessagePage {
+  readonly items: readonly OwnMessage[];
+  /** Whether there are more than fit into one answer. */
+  readonly more: boolean;
+}
+
+/**
+ * Of rows in this order the body is read as long as those before it leave room in an answer, so that one always is: whoever reads
+ * costs core and its database no more at a time, however long the messages are.
+ */
+function bodyWithin(order: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`CASE WHEN sum(octet_length(message.sealed)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING)
+    - octet_length(message.sealed) < ${sql.lit(limits.messagingAnswer.value)} THEN message.sealed END AS sealed`;
+}
+
+function pageOf(rows: readonly MessageRow[], limit: number): MessagePage {
+  const items: OwnMessage[] = [];
+  for (const { change, sealed, ...rest } of rows.slice(0, limit)) {
+    if (sealed === null) break;
+    items.push({ ...rest, sealed, change: Number(change) });
+  }
+  return { items, more: rows.length > items.length };
 }
 
 /** Of one conversation the newest first, before this change; from the newest for `null`. */
@@ -126,26 +145,26 @@ export async function selectMessages(
   db: Executor,
   { accountKey, conversationId }: { readonly accountKey: string; readonly conversationId: string },
   { before, limit }: { readonly before: number | null; readonly limit: number },
-): Promise<OwnMessage[]> {
+): Promise<MessagePage> {
   // One of the two reads nothing: the account is one side.
   const { rows } = await sql<MessageRow>`
-    SELECT ${MESSAGE}
+    SELECT ${MESSAGE}, ${bodyWithin(sql`message.change DESC`)}
       FROM conversation_sides AS side
       JOIN conversations AS conversation ON conversation.id = side.conversation_id
       CROSS JOIN LATERAL (
         (SELECT *, low_change AS change FROM conversation_messages
           WHERE conversation_id = conversation.id AND conversation.low_key = side.account_key
             AND low_change IS NOT NULL AND (${before}::bigint IS NULL OR low_change < ${before})
-          ORDER BY low_change DESC LIMIT ${limit})
+          ORDER BY low_change DESC LIMIT ${limit + 1})
         UNION ALL
         (SELECT *, high_change FROM conversation_messages
           WHERE conversation_id = conversation.id AND conversation.high_key = side.account_key
             AND high_change IS NOT NULL AND (${before}::bigint IS NULL OR high_change < ${before})
-          ORDER BY high_change DESC LIMIT ${limit})) AS message
+          ORDER BY high_change DESC LIMIT ${limit + 1})) AS message
       LEFT JOIN account_states AS sender ON sender.key = ${SENDER_KEY}
      WHERE side.account_key = ${accountKey} AND side.conversation_id = ${conversationId}
-     ORDER BY message.change DESC`.execute(db);
-  return rows.map(messageOf);
+     ORDER BY message.change DESC LIMIT ${limit + 1}`.execute(db);
+  return pageOf(rows, limit);
 }
 
 /** Of all conversations, what came after one change and up to another, in order. */
@@ -153,25 +172,25 @@ export async function selectNewMessages(
   db: Executor,
   accountKey: string,
   { after, upTo, limit }: { readonly after: number; readonly upTo: number; readonly limit: number },
-): Promise<OwnMessage[]> {
+): Promise<MessagePage> {
   const { rows } = await sql<MessageRow>`
-    SELECT ${MESSAGE}
+    SELECT ${MESSAGE}, ${bodyWithin(sql`message.change`)}
       FROM conversation_sides AS side
       JOIN conversations AS conversation ON conversation.id = side.conversation_id
       CROSS JOIN LATERAL (
         (SELECT *, low_change AS change FROM conversation_messages
           WHERE conversation_id = conversation.id AND conversation.low_key = side.account_key
             AND low_change > ${after} AND low_change <= ${upTo}
-          ORDER BY low_change LIMIT ${limit})
+          ORDER BY low_change LIMIT ${limit + 1})
         UNION ALL
         (SELECT *, high_change FROM conversation_messages
           WHERE conversation_id = conversation.id AND conversation.high_key = side.account_key
             AND high_change > ${after} AND high_change <= ${upTo}
-          ORDER BY high_change LIMIT ${limit})) AS message
+          ORDER BY high_change LIMIT ${limit + 1})) AS message
       LEFT JOIN account_states AS sender ON sender.key = ${SENDER_KEY}
      WHERE side.account_key = ${accountKey} AND side.latest_change > ${after}
-     ORDER BY message.change LIMIT ${limit}`.execute(db);
-  return rows.map(messageOf);
+     ORDER BY message.change LIMIT ${limit + 1}`.execute(db);
+  return pageOf(rows, limit);
 }
 
 export interface SealedKeyRow {

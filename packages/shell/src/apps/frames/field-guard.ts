@@ -18,6 +18,11 @@ let giveBack: (() => void) | null = null;
 const thieves = new Set<string>();
 let looking: ReturnType<typeof setInterval> | undefined;
 
+/** The app in front took the focus from this page: it has no document from the first moment of the next field on. */
+export function noteTheft(): void {
+  if (frontApp.value !== null) thieves.add(frontApp.value);
+}
+
 /** The person leaves the field by a key or a press; where the focus goes then is the shell's own doing. */
 export function endTyping(): void {
   clearInterval(looking);
@@ -66,7 +71,7 @@ function frameHasFocus(): boolean {
 /** @returns whether a frame had the focus of the field */
 function endTheft(): boolean {
   if (field === null || !frameHasFocus()) return false;
-  if (frontApp.value !== null) thieves.add(frontApp.value);
+  noteTheft();
   giveBack ??= withhold();
   setTimeout(look, 0);
   return true;

@@ -1,6 +1,8 @@
 // What keeps a hostile frame from answering a prompt: focus is taken back when a frame grabs it, and no press counts in
 // the first half second after the prompt appeared or the focus came back. Neither `inert` nor hiding a frame
-// stops it, and keys may reach it before the focus is back: so a prompt never takes anything typed.
+// stops it, and keys may reach it before the focus is back: so nothing is decided by what is typed. The one prompt in which
+// people type, to find a contact, is a field as any other (field-guard.ts): who took the focus from the prompt before is gone by then.
+import { noteTheft } from '../../apps/frames/field-guard.ts';
 
 /** Time without presses, in milliseconds. */
 export const GUARD_MS = 500;
@@ -29,6 +31,7 @@ export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard): () => v
   function takeBack(): void {
     if (!(document.activeElement instanceof HTMLIFrameElement)) return;
     guard.arm();
+    noteTheft();
     document.activeElement.blur();
     // To the refusal, whatever had the focus before: a key that comes too late then does no harm.
     (dialog.querySelector<HTMLElement>('[data-default]') ?? dialog).focus();

@@ -1,0 +1,23 @@
+// One answer with messages at a time for an account, whichever of its apps asks: bodies are read, opened and written by the thread
+// that answers everybody, so an account that asks much waits for itself.
+import { limits } from '@platform/contract';
+import type { FastifyReply } from 'fastify';
+import { Turns } from '../background/turns.ts';
+import { whenCallerLeaves } from '../http/caller-left.ts';
+
+/** @returns what reads in the turn of the account, unless the caller has left */
+export type ReadInTurn = <Result>(
+  call: { readonly accountKey: string; readonly reply: Pick<FastifyReply, 'raw'> },
+  read: () => Promise<Result>,
+) => Promise<Result>;
+
+export function readingInTurn(): ReadInTurn {
+  const turns = new Turns({
+    ofKey: 1,
+    inAll: 4,
+    waiting: 2 * limits.messagingSyncs.value,
+    milliseconds: 20_000,
+    detail: 'Too many calls for messages of this account wait. Ask for fewer at a time.',
+  });
+  return ({ accountKey, reply }, read) => turns.run(accountKey, read, whenCallerLeaves(reply.raw));
+}

@@ -61,6 +61,14 @@ GET /v1/services/apps|system
 GET|POST /v1/services/schedules
 GET|PATCH|DELETE /v1/services/schedules/:
 POST /v1/services/schedules/:/run
+GET /v1/services/messaging/identity|conversations
+GET /v1/services/messaging/contacts/:
+POST /v1/services/messaging/conversations/direct
+POST /v1/services/messaging/conversations/:/accept|decline|leave|block|read
+GET|POST /v1/services/messaging/conversations/:/messages
+POST /v1/services/messaging/sync
+GET|POST /v1/account/contacts
+PATCH|DELETE /v1/account/contacts/:
 `;
 
 const SPECIFIED_CODES = `
@@ -68,7 +76,7 @@ invalid_request forbidden_material invalid_cursor invalid_path unauthenticated s
 verification_failed origin_not_allowed grant_missing grants_exceed_request not_authorized master_account_only plan_required
 placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
 activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota
-binding_stale conversation_conflict payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
+binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
 rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
 upstream_redirect_refused upstream_timeout transport_unavailable workload_unavailable runtime_paused unavailable
 `;
@@ -77,7 +85,7 @@ const SPECIFIED_METHODS = `
 context.get state.get state.set links.open notifications.list notifications.read notifications.readAll apps.list apps.open
 apps.start apps.stop apps.return apps.requestInstall apps.uninstall apps.create launcher.register launcher.restore
 runtime.status runtime.pause wallet.proposePayment wallet.proposePolicy mcp.listTools mcp.callTool mcp.proposeTool
-search.query chrome.set
+search.query chrome.set contacts.list contacts.add contacts.edit contacts.remove contacts.pick
 `;
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

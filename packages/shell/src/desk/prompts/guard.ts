@@ -2,7 +2,6 @@
 // the first half second after the prompt appeared or the focus came back. Neither `inert` nor hiding a frame
 // stops it, and keys may reach it before the focus is back: so nothing is decided by what is typed. The one prompt in which
 // people type, to find a contact, is a field as any other (field-guard.ts): who took the focus from the prompt before is gone by then.
-import { noteTheft } from '../../apps/frames/field-guard.ts';
 
 /** Time without presses, in milliseconds. */
 export const GUARD_MS = 500;
@@ -23,15 +22,15 @@ export function createPressGuard(now: () => number): PressGuard {
   };
 }
 
-/** Keeps the focus in the dialog while it is open. @returns a function that lets it go */
-export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard): () => void {
+/** Keeps the focus in the dialog while it is open. @param onTheft a frame took it, and has lost it again @returns a function that lets it go */
+export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard, onTheft: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   // Another window or tab may have the focus rightly; a frame of this page never, while a prompt is open.
   function takeBack(): void {
     if (!(document.activeElement instanceof HTMLIFrameElement)) return;
     guard.arm();
-    noteTheft();
+    onTheft();
     document.activeElement.blur();
     // To the refusal, whatever had the focus before: a key that comes too late then does no harm.
     (dialog.querySelector<HTMLElement>('[data-default]') ?? dialog).focus();

@@ -1,5 +1,6 @@
 // The one dialog in which the shell asks. It takes the focus, stands above the whole page, and says no by default.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { noteTheft } from '../../apps/frames/field-guard.ts';
 import { Icon } from '../../design/icons.tsx';
 import { carriedOut, type Prompt, prompt } from './ask.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
@@ -19,7 +20,7 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
     element.showModal();
     guard.arm();
     element.querySelector<HTMLElement>('[data-default]')?.focus();
-    return trapFocus(element, guard);
+    return trapFocus(element, guard, noteTheft);
   }, []);
 
   /** Escape, or a browser that closes the dialog by itself: the answer is no, unless the work was done already. */

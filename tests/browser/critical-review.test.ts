@@ -21,7 +21,7 @@ const MANIFEST = {
     { id: 'network.public', resources: ['*'], reason: 'Asks the fire brigade.' },
     { id: 'runtime.network-tunnel', resources: ['*'] },
     { id: 'runtime.pause', resources: ['*'], reason: 'Stops your apps in an emergency.' },
-    { id: 'content.collections.read', resources: ['photos:*'] },
+    { id: 'apps.create', resources: ['*'] },
   ],
 };
 const FILES = {
@@ -65,7 +65,10 @@ for (const [device, viewport] of BOTH_DEVICES) {
     const open = store.getByRole('listitem').filter({ hasText: 'Connect to any address' });
     assert.equal(await open.getByText('Powerful').count(), 0);
     assert.equal(
-      await store.getByRole('region', { name: 'What Brake asks for' }).getByText('Read shared collections').count(),
+      await store
+        .getByRole('region', { name: 'What Brake asks for' })
+        .getByText('Create private apps for you, through a prompt')
+        .count(),
       0,
       'it opens nothing, and no review offers it',
     );
@@ -83,7 +86,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       'Send you notifications',
     ])
       assert.equal(await box(name).isChecked(), true, name);
-    assert.equal(await box('Read shared collections').count(), 0);
+    assert.equal(await box('Create private apps for you, through a prompt').count(), 0);
     await review.getByText('It can send what it knows to any address.').waitFor();
     await review.getByText('It is less isolated than other apps').waitFor();
     assert.match((await review.locator('.permission').first().textContent()) ?? '', /^Ask to stop all your apps/);

@@ -68,6 +68,7 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
     heightBefore.current = undefined;
   }, [count]);
   useEffect(() => {
+    // What could not be marked is still unread, and is marked when it is looked at again.
     const read = () => {
       if (document.visibilityState === 'visible' && state !== 'request') void mail.markRead(id).catch(() => undefined);
     };

@@ -34,7 +34,12 @@ export function useMail(app: App) {
 
     async function follow(): Promise<void> {
       for await (const { conversations, messages, restarted } of service.news({ signal })) {
-        setMail((before) => withNews(withConversations(restarted ? EMPTY : before, conversations), messages));
+        setMail((before) =>
+          withNews(
+            withConversations(restarted ? { ...EMPTY, outgoing: before.outgoing } : before, conversations),
+            messages,
+          ),
+        );
         setLoaded(true);
         setFailure(undefined);
       }

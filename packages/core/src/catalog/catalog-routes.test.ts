@@ -92,6 +92,7 @@ test('a published version is in the list and the detail, and its files lie under
     connects: [],
     publishedAt,
     permissions,
+    backend: null,
     changes: null,
     screenshots: [],
     size: body.length,

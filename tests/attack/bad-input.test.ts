@@ -58,6 +58,8 @@ function pathOf(spec: RouteSpec): string {
     .replace(':activityId', `act-${UUID}`)
     .replace(':step', 'step')
     .replace(':scheduleId', `sch-${UUID}`)
+    .replace(':contactId', `ctc-${UUID}`)
+    .replace(':setting', 'registration')
     .replace(':id', 'some-id');
 }
 

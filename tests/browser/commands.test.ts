@@ -73,7 +73,7 @@ test('the search begins with the apps and searches of last time, also in another
   await page.getByRole('button', { name: 'Search', exact: true }).click();
   assert.equal(await page.getByRole('option').count(), 0);
   await page.keyboard.type('wall');
-  await option(page, /^Wallet/).click();
+  await option(page, 'Wallet Part of the platform').click();
   await page.locator('iframe[title="Wallet"]').waitFor();
   await page.getByRole('button', { name: 'Home', exact: true }).click();
   await tileOf(page, 'Schedules').click();
@@ -86,6 +86,6 @@ test('the search begins with the apps and searches of last time, also in another
   assert.deepEqual(titles, ['Schedules', 'Wallet', 'wall']);
   await look(other, 'phone', 'search-recent');
   await option(other, 'wall').click();
-  await option(other, /^Wallet/).click();
+  await option(other, 'Wallet Part of the platform').click();
   await other.locator('iframe[title="Wallet"]').waitFor();
 });

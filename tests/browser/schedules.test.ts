@@ -205,7 +205,9 @@ test('what was typed is there when the person comes back', async (t) => {
   const form = schedules.getByRole('form', { name: 'New schedule' });
   await form.waitFor();
   assert.equal(await form.getByRole('textbox', { name: 'Name' }).inputValue(), 'Half a name');
+  // Escape keeps what was typed.
   await form.getByRole('textbox', { name: 'Name' }).press('Escape');
+  await form.getByRole('button', { name: 'Cancel' }).click();
   await form.waitFor({ state: 'detached' });
 });
 

@@ -30,6 +30,8 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'system.inventory.read', resources: ['*'] },
   { id: 'object-storage.raw', resources: ['self'] },
   { id: 'schedules.manage', resources: ['*'] },
+  { id: 'messaging.read', resources: ['*'] },
+  { id: 'messaging.send', resources: ['*'] },
 ];
 
 interface InstalledApp {

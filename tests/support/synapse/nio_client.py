@@ -108,11 +108,25 @@ async def main():
         joined = (await client.joined_members(room)).members
         return {"members": sorted(member.user_id for member in joined)}
 
+    async def history(room):
+        await until_encrypted(room)
+        page = await client.room_messages(room, start=client.next_batch, limit=100)
+        bodies = []
+        for event in page.chunk:
+            if isinstance(event, MegolmEvent):
+                try:
+                    event = client.decrypt_event(event)
+                except Exception:
+                    continue
+            if isinstance(event, RoomMessageText):
+                bodies.append(event.body)
+        return {"bodies": bodies}
+
     async def device():
         return {"device": client.device_id, "fingerprint": client.olm.account.identity_keys["ed25519"]}
 
     commands = dict(
-        create=create, join=join, send=send, state=state, redact=redact, invite=invite, leave=leave,
+        create=create, join=join, send=send, state=state, redact=redact, invite=invite, leave=leave, history=history,
         upgrade=upgrade, displayname=displayname, members=members, device=device,
     )
 

@@ -35,11 +35,7 @@ const SECTOR_BYTES = 512;
  * @param onRecord gets every record in the order in which it was written
  * @throws DamagedStoreError
  */
-export async function openSealedLog(
-  file: string,
-  key: Buffer,
-  onRecord: (record: Buffer) => void,
-): Promise<SealedLog> {
+export async function openSealedLog(file: string, key: Buffer, onRecord: (record: Buffer) => void): Promise<SealedLog> {
   // What a replacement left that did not come to its end.
   await rm(`${file}.new`, { force: true });
   const handle = await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
@@ -83,7 +79,8 @@ function isBeginOfFile(bytes: Buffer): boolean {
 }
 
 function sealingOf(file: string, key: Buffer, head: Buffer): Sealing {
-  if (!head.subarray(0, MAGIC.length).equals(MAGIC)) throw new DamagedStoreError(`${file} does not begin as a store does.`);
+  if (!head.subarray(0, MAGIC.length).equals(MAGIC))
+    throw new DamagedStoreError(`${file} does not begin as a store does.`);
   const generation = head.subarray(MAGIC.length, MAGIC.length + GENERATION_BYTES);
   const derived = Buffer.from(hkdfSync('sha256', key, generation, MAGIC, 64));
   return { recordKey: derived.subarray(0, 32), checkKey: derived.subarray(32) };

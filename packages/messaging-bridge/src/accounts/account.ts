@@ -1,0 +1,50 @@
+// One account while it is open: its store, its device, and its turns, in which everything happens that speaks to the
+// homeserver or changes what is kept.
+import { type Book, openBook } from '../conversations/book.ts';
+import type { Homeserver } from '../matrix/homeserver.ts';
+import { type Machine, openMachine } from '../matrix/machine.ts';
+import { type AccountStore, openAccountStore } from '../store/account-store.ts';
+import type { Card } from '../store/cards.ts';
+import { attachIndexedDb } from '../store/durable-indexed-db.ts';
+
+export interface Account {
+  readonly userId: string;
+  readonly as: { readonly userId: string; readonly deviceId: string };
+  readonly homeserver: Homeserver;
+  readonly machine: Machine;
+  readonly store: AccountStore;
+  readonly book: Book;
+  close(): Promise<void>;
+}
+
+/** @throws DamagedStoreError */
+export async function openAccount(homeserver: Homeserver, card: Card): Promise<Account> {
+  const store = await openAccountStore(card.logFile, card.key);
+  try {
+    const prefix = card.folder;
+    const detach = await attachIndexedDb(prefix, store);
+    try {
+      const as = { userId: card.userId, deviceId: card.deviceId };
+      const machine = await openMachine(homeserver, as, prefix);
+      return {
+        userId: card.userId,
+        as,
+        homeserver,
+        machine,
+        store,
+        book: openBook(store),
+        async close() {
+          machine.close();
+          detach();
+          await store.close();
+        },
+      };
+    } catch (error) {
+      detach();
+      throw error;
+    }
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,192 @@
+// All accounts of the bridge. One is open while it is used, and for some minutes after: its store and its device are in
+// memory only then. Everything that speaks to the homeserver for it happens in its turn.
+import { EventEmitter, once } from 'node:events';
+import type { MessagingBridgeSubject } from '@platform/contract';
+import { takeSync } from '../conversations/take-sync.ts';
+import { OperationError } from '../failure.ts';
+import type { Log } from '../log.ts';
+import type { Homeserver } from '../matrix/homeserver.ts';
+import type { Card, Cards } from '../store/cards.ts';
+import { DamagedStoreError } from '../store/sealed-log.ts';
+import { type Account, openAccount } from './account.ts';
+import { publishKeys, register, requireCard } from './provisioning.ts';
+import { openTurns, type Turns } from './turns.ts';
+
+export interface AccountsOptions {
+  readonly homeserver: Homeserver;
+  readonly serverName: string;
+  readonly cards: Cards;
+  readonly clock: () => number;
+  readonly log: Log;
+  /** Milliseconds for which an account stays open that nobody uses. */
+  readonly idle: number;
+}
+
+export interface Accounts {
+  /** Works with an account, in its turn; it is made known to the homeserver first where it is not. */
+  use<Result>(subject: MessagingBridgeSubject, work: (account: Account) => Promise<Result>): Promise<Result>;
+  /** Takes in what is new for one that is known, which stays open only if it was. @returns whether a key is waited for */
+  refresh(accountId: string): Promise<boolean>;
+  /** Resolves after the next change of an account, or when `signal` aborts. */
+  changed(accountId: string, signal: AbortSignal): Promise<void>;
+  idOf(userId: string): string | undefined;
+  /** Accounts in a room, as far as they were open since the start. */
+  inRoom(roomId: string): readonly string[];
+  all(): readonly string[];
+  /** Those that are in memory. */
+  open(): readonly string[];
+  close(): Promise<void>;
+}
+
+/** Whether a message is kept back that would be shown if its key came. */
+function waitsForKeys({ book }: Account): boolean {
+  for (const { event } of book.undecrypted.values()) if (book.messages.get(event.event_id) === undefined) return true;
+  return false;
+}
+
+interface Entry {
+  readonly turns: Turns;
+  account: Account | null;
+  usedAt: number;
+}
+
+/** Milliseconds between two looks for accounts that nobody uses. */
+const LOOK_MS = 30_000;
+
+export function openAccounts(options: AccountsOptions): Accounts {
+  const { homeserver, serverName, cards, clock, log, idle } = options;
+  const entries = new Map<string, Entry>();
+  const rooms = new Map<string, Set<string>>();
+  const changes = new EventEmitter().setMaxListeners(0);
+  let isClosing = false;
+
+  const entryOf = (accountId: string): Entry => {
+    const entry = entries.get(accountId) ?? { turns: openTurns(), account: null, usedAt: clock() };
+    entries.set(accountId, entry);
+    return entry;
+  };
+
+  async function openCard(card: Card): Promise<Account> {
+    try {
+      return await openAccount(homeserver, card);
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError)) throw error;
+      log.error({ userId: card.userId }, error.message);
+      throw new OperationError('unavailable', 'The keys of this account cannot be read. The operator has to look.', {
+        cause: error,
+      });
+    }
+  }
+
+  async function provision(card: Card, name: string): Promise<Account> {
+    const isReplacement = (await register(homeserver, card, name)) || card.isReplacement;
+    const account = await openCard(card);
+    try {
+      await publishKeys(account, isReplacement);
+      await takeSync(account, clock);
+      await cards.markReady(card);
+      return account;
+    } catch (error) {
+      await account.close();
+      throw error;
+    }
+  }
+
+  async function within<Result>(
+    accountId: string,
+    find: () => Promise<{ readonly card: Card; readonly name: string }>,
+    work: (account: Account) => Promise<Result>,
+  ): Promise<Result> {
+    const entry = entryOf(accountId);
+    return entry.turns.take(async () => {
+      if (isClosing) throw new OperationError('unavailable', 'The bridge is ending.');
+      if (entry.account === null) {
+        const { card, name } = await find();
+        entry.account = card.ready ? await openCard(card) : await provision(card, name);
+      }
+      const { account } = entry;
+      entry.usedAt = clock();
+      const before = account.book.last();
+      try {
+        return await work(account);
+      } finally {
+        noteRooms(accountId, account);
+        // Memory is ahead of the disk, so both are read again.
+        if (account.store.failed) {
+          entry.account = null;
+          await account.close().catch(() => undefined);
+        } else if (account.book.last() > before) changes.emit(accountId);
+      }
+    });
+  }
+
+  function noteRooms(accountId: string, { book }: Account): void {
+    for (const { id } of book.rooms.values()) {
+      const present = rooms.get(id) ?? new Set<string>();
+      rooms.set(id, present.add(accountId));
+    }
+  }
+
+  async function closeUnused(): Promise<void> {
+    for (const entry of entries.values()) {
+      const isUnused = () => entry.account !== null && clock() - entry.usedAt >= idle;
+      if (!entry.turns.isIdle || !isUnused()) continue;
+      await entry.turns.take(async () => {
+        const { account } = entry;
+        if (account === null || !isUnused()) return;
+        entry.account = null;
+        await account.close();
+      });
+    }
+  }
+  const looking = setInterval(() => {
+    closeUnused().catch((error: unknown) => log.error({ err: error }, 'an account could not be closed'));
+  }, LOOK_MS);
+  looking.unref();
+
+  return {
+    use: (subject, work) =>
+      within(
+        subject.accountId,
+        async () => ({ card: await requireCard(cards, subject, serverName), name: subject.platformName }),
+        work,
+      ),
+    refresh: (accountId) => {
+      const entry = entryOf(accountId);
+      const { usedAt } = entry;
+      const wasOpen = entry.account !== null;
+      return within(
+        accountId,
+        async () => {
+          const card = cards.of(accountId);
+          if (card?.ready !== true || !cards.hasStore(card))
+            throw new OperationError('not_found', 'There is no such account.');
+          return { card, name: '' };
+        },
+        async (account) => {
+          await takeSync(account, clock);
+          // Nobody used it.
+          entry.usedAt = wasOpen ? usedAt : clock() - idle;
+          return waitsForKeys(account);
+        },
+      );
+    },
+    async changed(accountId, signal) {
+      await once(changes, accountId, { signal }).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+    },
+    idOf: (userId) => cards.ofUser(userId)?.accountId,
+    inRoom: (roomId) => [...(rooms.get(roomId) ?? [])],
+    all: () => [...cards.all()].filter(({ ready }) => ready).map(({ accountId }) => accountId),
+    open: () => [...entries].flatMap(([accountId, { account }]) => (account === null ? [] : [accountId])),
+    async close() {
+      isClosing = true;
+      clearInterval(looking);
+      await Promise.all(
+        [...entries.values()].map(({ turns }) => turns.take(async () => undefined).catch(() => undefined)),
+      );
+      for (const { account } of entries.values()) await account?.close();
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// Accounts for which the homeserver may have something new: each is synced once for however many times it was marked, a few
+// at a time. One whose sync fails is tried again, later each time.
+import type { Log } from '../log.ts';
+import { HomeserverGoneError } from '../matrix/homeserver.ts';
+
+export interface Dirty {
+  mark(accountId: string): void;
+  /** Resolves when nothing is marked any more. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const AT_ONCE = 8;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+/** @param sync takes in what is new. @returns milliseconds until it should be done again; `null` for no need */
+export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log): Dirty {
+  const marked = new Set<string>();
+  const running = new Map<string, Promise<void>>();
+  const failures = new Map<string, number>();
+  const timers = new Map<string, NodeJS.Timeout>();
+  let isClosed = false;
+
+  function later(accountId: string, milliseconds: number): void {
+    clearTimeout(timers.get(accountId));
+    const timer = setTimeout(() => {
+      timers.delete(accountId);
+      mark(accountId);
+    }, milliseconds);
+    timers.set(accountId, timer.unref());
+  }
+
+  async function run(accountId: string): Promise<void> {
+    try {
+      const again = await sync(accountId);
+      failures.delete(accountId);
+      if (again !== null && !isClosed) later(accountId, again);
+    } catch (error) {
+      const count = (failures.get(accountId) ?? 0) + 1;
+      failures.set(accountId, count);
+      if (!(error instanceof HomeserverGoneError) || count === 1)
+        log.warn({ err: error, accountId }, 'the news of an account could not be taken in');
+      if (!isClosed) later(accountId, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 10)));
+    }
+  }
+
+  function next(): void {
+    for (const accountId of marked) {
+      if (isClosed || running.size >= AT_ONCE) return;
+      // What came during its sync is for the one after it.
+      if (running.has(accountId)) continue;
+      marked.delete(accountId);
+      const done = run(accountId).finally(() => {
+        running.delete(accountId);
+        next();
+      });
+      running.set(accountId, done);
+    }
+  }
+
+  function mark(accountId: string): void {
+    if (isClosed) return;
+    marked.add(accountId);
+    next();
+  }
+
+  const settled = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running.values());
+  };
+
+  return {
+    mark,
+    settled,
+    async close() {
+      isClosed = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+      await settled();
+    },
+  };
+}

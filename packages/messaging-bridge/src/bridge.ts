@@ -1,0 +1,128 @@
+// The messaging bridge: carries the messages of accounts over Matrix, encrypted, for core (contract 4f, "Bridge").
+import { setTimeout as delay } from 'node:timers/promises';
+import { openAccounts } from './accounts/accounts.ts';
+import { serverNameOf } from './accounts/provisioning.ts';
+import { openDoorbell } from './doorbell.ts';
+import { OperationError } from './failure.ts';
+import { listen } from './listener.ts';
+import type { Log } from './log.ts';
+import { openHomeserver } from './matrix/homeserver.ts';
+import { anything } from './matrix/shapes.ts';
+import { openOperations } from './operations.ts';
+import { openCards } from './store/cards.ts';
+import { DamagedStoreError } from './store/sealed-log.ts';
+import { BridgeStartError, openStoreFolder } from './store/store-folder.ts';
+
+export type { Log } from './log.ts';
+export { BridgeStartError } from './store/store-folder.ts';
+
+export interface BridgeOptions {
+  /** Where everything is kept. */
+  readonly folder: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  /** What core presents. */
+  readonly token: string;
+  readonly serverName: string;
+  readonly homeserver: { readonly origin: string; readonly ca?: string };
+  /** Of the application service's registration. */
+  readonly registration: { readonly id: string; readonly asToken: string; readonly hsToken: string };
+  readonly log: Log;
+  /** Milliseconds. Default: the time of this machine. */
+  readonly clock?: () => number;
+  /** Milliseconds for which an account stays open that nobody uses. Default: five minutes. */
+  readonly idle?: number;
+}
+
+export interface Bridge {
+  readonly port: number;
+  /** Resolves when the homeserver has answered and all accounts were looked after. */
+  readonly ready: Promise<void>;
+  /** Accounts that are in memory. */
+  openAccounts(): number;
+  close(): Promise<void>;
+}
+
+const IDLE_MS = 300_000;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Starts a bridge. It serves at once, and refuses with `unavailable` until its homeserver answers.
+ *
+ * @throws BridgeStartError
+ */
+export async function startBridge(options: BridgeOptions): Promise<Bridge> {
+  const { folder, serverName, registration, log, clock = Date.now, idle = IDLE_MS } = options;
+  const store = await openStoreFolder(folder);
+  try {
+    const cards = await openCards(store.accounts, store.key).catch((error: unknown) => {
+      throw error instanceof DamagedStoreError ? new BridgeStartError(error.message, { cause: error }) : error;
+    });
+    const homeserver = openHomeserver({ ...options.homeserver, token: registration.asToken });
+    const accounts = openAccounts({ homeserver, serverName, cards, clock, log, idle });
+    const doorbell = openDoorbell(accounts, log);
+    let problem: string | null = 'The homeserver has not answered yet.';
+    const ending = new AbortController();
+
+    const listener = await listen({
+      ...options.listen,
+      token: options.token,
+      homeserverToken: registration.hsToken,
+      operations: openOperations(accounts, clock),
+      doorbell,
+      requireReady() {
+        if (problem !== null) throw new OperationError('unavailable', problem);
+      },
+      log,
+    });
+
+    async function connect(): Promise<void> {
+      for (let pause = FIRST_PAUSE_MS; !ending.signal.aborted; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
+        try {
+          const name = await serverNameOf(homeserver);
+          problem =
+            name === serverName
+              ? null
+              : `The homeserver is ${name}, and PLATFORM_MESSAGING_SERVER_NAME is ${serverName}.`;
+          if (problem !== null) log.error({}, problem);
+          else break;
+        } catch (error) {
+          problem = 'The homeserver does not answer, or does not know the registration of the bridge.';
+          log.warn({ err: error }, problem);
+        }
+        await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
+      }
+      if (ending.signal.aborted) return;
+      doorbell.sweep();
+      await ring();
+      await doorbell.settled();
+    }
+
+    /** Has the homeserver ring at once for what waits since it could not. */
+    async function ring(): Promise<void> {
+      const path = ['_matrix', 'client', 'v1', 'appservice', registration.id, 'ping'];
+      await homeserver
+        .request(null, { method: 'POST', path, body: {}, answer: anything })
+        .catch((error: unknown) => log.warn({ err: error }, 'the homeserver does not reach the bridge'));
+    }
+
+    const ready = connect();
+    ready.catch((error: unknown) => log.error({ err: error }, 'the bridge could not begin'));
+    return {
+      port: listener.port,
+      ready,
+      openAccounts: () => accounts.open().length,
+      async close() {
+        ending.abort();
+        await listener.close();
+        await doorbell.close();
+        await accounts.close();
+        await homeserver.close();
+        store.close();
+      },
+    };
+  } catch (error) {
+    store.close();
+    throw error;
+  }
+}

@@ -1,0 +1,139 @@
+// Opening a conversation, and what a person decides about one.
+import type { Account } from '../accounts/account.ts';
+import { OperationError } from '../failure.ts';
+import { type Conversation, conversationIdOf } from './book.ts';
+import { currentRoom, makeRoom, untilEncrypted } from './open-room.ts';
+import { conversationWith } from './take-rooms.ts';
+import { join, leaveRoom, takeSync } from './take-sync.ts';
+
+type Clock = () => number;
+
+/** Within the account's turn. @throws OperationError */
+export async function openDirect(
+  account: Account,
+  to: string,
+  clock: Clock,
+): Promise<{ readonly conversation: Conversation; readonly created: boolean }> {
+  const { book, store, userId } = account;
+  if (to === userId) throw new OperationError('conflict', 'This is the address of the account itself.');
+  // It may have been opened by the other side, or by a call whose answer was lost.
+  await takeSync(account, clock);
+  const known = book.conversations.get(conversationIdOf(to));
+  if (known?.state === 'request') return { conversation: await accept(account, known.id, clock), created: false };
+  if (known !== undefined && known.state !== 'left') {
+    if (currentRoom(account, known) === undefined) await makeRoom(account, known, clock);
+    return { conversation: current(account, known.id), created: false };
+  }
+  if (known === undefined) {
+    // It is kept once there is a room: nobody is shown a conversation with nobody.
+    const begun = conversationWith(book, to, { state: 'requested', answered: false }, clock());
+    try {
+      await makeRoom(account, begun, clock);
+    } catch (error) {
+      if (book.roomsOf(begun.id).length === 0) book.conversations.delete(begun.id);
+      throw error;
+    }
+    await store.commit();
+    return { conversation: current(account, begun.id), created: true };
+  }
+  return { conversation: await reopen(account, known, clock), created: false };
+}
+
+/** By the one who left, declined or blocked. */
+async function reopen(account: Account, left: Conversation, clock: Clock): Promise<Conversation> {
+  const { book, store } = account;
+  const invitation = book.roomsOf(left.id).find(({ mine, dead }) => mine === 'invite' && !dead);
+  const state = left.answered ? ('open' as const) : ('requested' as const);
+  const reopened = book.put({ ...left, state, closed: null, asked: 0 });
+  await store.commit();
+  if (invitation !== undefined && (await join(account, invitation)))
+    await untilEncrypted(account, invitation.id, clock);
+  if (currentRoom(account, reopened) === undefined) await makeRoom(account, reopened, clock);
+  await store.commit();
+  return current(account, left.id);
+}
+
+/** Within the account's turn. @throws OperationError */
+export async function accept(account: Account, id: string, clock: Clock): Promise<Conversation> {
+  const { book, store } = account;
+  const conversation = current(account, id);
+  if (conversation.state === 'open') return conversation;
+  if (conversation.state !== 'request') throw new OperationError('conflict', 'There is no request to accept.');
+  const invitations = book.roomsOf(id).filter(({ mine, dead }) => mine === 'invite' && !dead);
+  for (const room of invitations) {
+    if (!(await join(account, room))) continue;
+    book.put({ ...current(account, id), state: 'open', answered: true });
+    try {
+      await untilEncrypted(account, room.id, clock);
+    } catch (error) {
+      if (error instanceof OperationError && error.code === 'no_encryption')
+        await refuseUnencrypted(account, id, room.id);
+      throw error;
+    }
+    await store.commit();
+    return current(account, id);
+  }
+  throw new OperationError('unreachable', 'The room of the request could not be joined. Try again later.');
+}
+
+async function refuseUnencrypted(account: Account, id: string, roomId: string): Promise<void> {
+  const { book, store } = account;
+  await leaveRoom(account, roomId);
+  const room = book.rooms.get(roomId);
+  if (room !== undefined) book.rooms.set(roomId, { ...room, mine: 'leave', dead: true });
+  book.put({ ...current(account, id), state: 'request' });
+  await store.commit();
+}
+
+/**
+ * Within the account's turn. A room is left only where the account wants that: to the other side a request that was declined
+ * looks as one that was not answered, and one who was blocked sees nothing.
+ *
+ * @throws OperationError
+ */
+export async function close(
+  account: Account,
+  id: string,
+  by: 'declined' | 'left' | 'blocked',
+  clock: Clock,
+): Promise<Conversation> {
+  const { book, store } = account;
+  const conversation = current(account, id);
+  if (by === 'declined' && conversation.state === 'left') return conversation;
+  if (by === 'declined' && conversation.state !== 'request')
+    throw new OperationError('conflict', 'There is no request to decline.');
+  const isRequest = conversation.state === 'request';
+  // Leaving a request counts as declining it.
+  const closed = { by: by === 'left' && isRequest ? ('declined' as const) : by, at: clock() };
+  if (conversation.state !== 'left' || by === 'blocked') book.put({ ...conversation, state: 'left', closed });
+  await store.commit();
+  if (closed.by !== 'left') return current(account, id);
+  for (const room of book.roomsOf(id)) {
+    if (room.mine !== 'join') continue;
+    await leaveRoom(account, room.id);
+    book.rooms.set(room.id, { ...room, mine: 'leave', dead: true });
+  }
+  await store.commit();
+  return current(account, id);
+}
+
+/** @throws OperationError */
+export async function markRead(account: Account, id: string, messageId: string): Promise<Conversation> {
+  const { book, store, userId } = account;
+  const conversation = current(account, id);
+  const message = book.messages.get(messageId);
+  if (message === undefined || message.conversation !== id)
+    throw new OperationError('not_found', 'There is no such message in this conversation.');
+  if (message.place <= conversation.readTo) return conversation;
+  const after = book.messagesOf(id).map((one) => book.messages.get(one));
+  const unread = after.filter((one) => one !== undefined && one.place > message.place && one.sender !== userId).length;
+  const read = book.put({ ...conversation, readTo: message.place, unread });
+  await store.commit();
+  return read;
+}
+
+function current({ book }: Account, id: string): Conversation {
+  const conversation = book.conversations.get(id);
+  if (conversation === undefined) throw new OperationError('not_found', 'There is no such conversation.');
+  return conversation;
+}

@@ -1,0 +1,188 @@
+// What the bridge knows of an account's conversations: with whom, in which rooms, what was said. A conversation is all there
+// is with one person: rooms come and go, by upgrades and by either side beginning anew.
+import { createHash, randomBytes } from 'node:crypto';
+import type { ConversationState } from '@platform/contract';
+import type { RoomEvent } from '../matrix/shapes.ts';
+import type { AccountStore, Table } from '../store/account-store.ts';
+import type { Said } from './words.ts';
+
+export interface Conversation {
+  readonly id: string;
+  /** A Matrix user id. */
+  readonly other: string;
+  readonly state: ConversationState;
+  /** Why it is `left`, and since when. */
+  readonly closed: { readonly by: 'declined' | 'left' | 'blocked' | 'withdrawn'; readonly at: number } | null;
+  /** Whether the other side ever accepted or asked. */
+  readonly answered: boolean;
+  /** Messages of this account while it is `requested`. */
+  readonly asked: number;
+  readonly createdAt: number;
+  readonly lastMessageAt: number | null;
+  /** Messages up to this place are read. */
+  readonly readTo: number;
+  readonly unread: number;
+  /** Number of its last change. */
+  readonly changed: number;
+  /** Number of its begin, or of its last message. */
+  readonly active: number;
+}
+
+export type Membership = 'join' | 'invite' | 'leave';
+
+export interface Room {
+  readonly id: string;
+  readonly conversation: string;
+  readonly mine: Membership;
+  /** Everybody else, by user id. */
+  readonly others: Readonly<Record<string, Membership>>;
+  readonly encrypted: boolean;
+  /** The room that an upgrade put in its place, and a server that is in it. */
+  readonly replacement: { readonly roomId: string; readonly via: string } | null;
+  /** What was said in it before this account joined was fetched. */
+  readonly filled: boolean;
+  /** Cannot be joined: the invitation was withdrawn, or the room is no more. */
+  readonly dead: boolean;
+  /** Number of its begin. */
+  readonly since: number;
+}
+
+export interface Message {
+  /** Of the event. */
+  readonly id: string;
+  readonly conversation: string;
+  readonly sender: string;
+  readonly kind: Said['kind'];
+  readonly body: string;
+  readonly sentAt: number;
+  /** Its place in the conversation. */
+  readonly place: number;
+  /** Number of its last change. */
+  readonly changed: number;
+}
+
+/** A message whose key has not come. */
+export interface Undecrypted {
+  readonly roomId: string;
+  readonly event: RoomEvent;
+  readonly place: number;
+  readonly since: number;
+}
+
+/** A message of this account, from before it was sent. */
+export interface Sending {
+  /** As the homeserver knows it. */
+  readonly transactionId: string;
+  readonly conversation: string;
+  /** SHA-256 of the body. */
+  readonly digest: string;
+  readonly roomId: string;
+  /** What goes to the room; `null` once it is there. */
+  readonly content: object | null;
+  readonly body: string;
+  readonly messageId: string | null;
+}
+
+export interface Book {
+  readonly conversations: Table<Conversation>;
+  readonly rooms: Table<Room>;
+  readonly messages: Table<Message>;
+  readonly undecrypted: Table<Undecrypted>;
+  readonly sendings: Table<Sending>;
+  readonly meta: Table<string>;
+  /** Names this book: another one of the same account counts anew. */
+  epoch(): string;
+  /** Number of the last change. */
+  last(): number;
+  /** The next number. */
+  count(): number;
+  put(conversation: Omit<Conversation, 'changed'>): Conversation;
+  say(message: Omit<Message, 'changed'>): void;
+  /** Of one conversation, in their places. */
+  messagesOf(conversation: string): readonly string[];
+  /** Messages that changed after a number, in the order of their changes. */
+  changedAfter(number: number): Iterable<Message>;
+  roomsOf(conversation: string): readonly Room[];
+}
+
+export const conversationIdOf = (other: string) => createHash('sha256').update(other).digest('hex').slice(0, 40);
+
+export function openBook(store: AccountStore): Book {
+  const conversations = store.table<Conversation>('conversations');
+  const rooms = store.table<Room>('rooms');
+  const messages = store.table<Message>('messages');
+  const meta = store.table<string>('meta');
+  const undecrypted = store.table<Undecrypted>('undecrypted');
+  const epoch = meta.get('epoch') ?? randomBytes(8).toString('hex');
+  if (meta.get('epoch') === undefined) meta.set('epoch', epoch);
+  let last = 0;
+  for (const { changed, active } of conversations.values()) last = Math.max(last, changed, active);
+  for (const { changed, place } of messages.values()) last = Math.max(last, changed, place);
+  for (const { since } of rooms.values()) last = Math.max(last, since);
+  for (const { place } of undecrypted.values()) last = Math.max(last, place);
+  const feed = [...messages.values()]
+    .toSorted((a, b) => a.changed - b.changed)
+    .map(({ id, changed }) => ({ id, changed }));
+  const placed = new Map<string, { id: string; place: number }[]>();
+  const listOf = (conversation: string) => {
+    const list = placed.get(conversation) ?? [];
+    placed.set(conversation, list);
+    return list;
+  };
+  for (const { id, conversation, place } of messages.values()) listOf(conversation).push({ id, place });
+  for (const list of placed.values()) list.sort((a, b) => a.place - b.place);
+
+  const count = () => {
+    last += 1;
+    return last;
+  };
+
+  return {
+    conversations,
+    rooms,
+    messages,
+    undecrypted,
+    sendings: store.table('sendings'),
+    meta,
+    epoch: () => epoch,
+    last: () => last,
+    count,
+    put(conversation) {
+      const kept = { ...conversation, changed: count() };
+      conversations.set(kept.id, kept);
+      return kept;
+    },
+    say(message) {
+      const kept = { ...message, changed: count() };
+      if (messages.get(kept.id) === undefined) {
+        const list = listOf(kept.conversation);
+        // Nearly always at the end.
+        const at = list.findLastIndex(({ place }) => place <= kept.place) + 1;
+        list.splice(at, 0, { id: kept.id, place: kept.place });
+      }
+      messages.set(kept.id, kept);
+      feed.push({ id: kept.id, changed: kept.changed });
+    },
+    messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),
+    *changedAfter(number) {
+      for (let at = firstAfter(feed, number); at < feed.length; at += 1) {
+        const entry = feed[at];
+        const message = entry && messages.get(entry.id);
+        // It changed again since: it comes later.
+        if (message !== undefined && message.changed === entry?.changed) yield message;
+      }
+    },
+    roomsOf: (conversation) =>
+      [...rooms.values()].filter((room) => room.conversation === conversation).toSorted((a, b) => b.since - a.since),
+  };
+}
+
+function firstAfter(feed: readonly { readonly changed: number }[], number: number): number {
+  let [low, high] = [0, feed.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((feed[middle]?.changed ?? 0) > number) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

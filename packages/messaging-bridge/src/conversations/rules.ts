@@ -1,0 +1,27 @@
+// Numbers of contract 4f, and bounds for what strangers can make an account hold.
+import { limits } from '@platform/contract';
+
+const DAY_MS = 86_400_000;
+/** Time after which a request may arrive again once it was declined. */
+export const DECLINED_MS = limits.messagingRequestDays.value * DAY_MS;
+/** Messages in a conversation that the other side has not accepted. */
+export const REQUEST_MESSAGES = limits.messagingRequestMessages.value;
+/** Requests that wait; further ones are not kept. */
+export const MOST_REQUESTS = 1_000;
+/** Rooms of one conversation. */
+export const MOST_ROOMS = 50;
+/** Events that are fetched of what a sync left out, newest first, and pages of them. */
+export const BACKFILL_PAGES = 50;
+export const BACKFILL_EVENTS = 100;
+/** Messages that wait for their keys. */
+export const MOST_UNDECRYPTED = 1_000;
+/** Milliseconds for which a message waits for its key before it is shown as one that cannot be decrypted. */
+export const KEY_PATIENCE_MS = 10_000;
+/** For so long its key is waited for after that. */
+export const KEY_LIFE_MS = 7 * DAY_MS;
+/** Bytes of the items in one answer: it may have 1 MiB. */
+export const ANSWER_BYTES = 900 * 1024;
+/** Conversations in one answer of a sync. */
+export const SYNC_CONVERSATIONS = 200;
+/** Messages of this account of which it is kept with which transaction they were sent. */
+export const MOST_SENDINGS = 5_000;

@@ -1,0 +1,112 @@
+// Sends a message: to every device that the other side has now, encrypted, and once, however often it is asked for.
+import { createHash } from 'node:crypto';
+import type { MessagingBridgeInput } from '@platform/contract';
+import type { Account } from '../accounts/account.ts';
+import { OperationError } from '../failure.ts';
+import { sentAnswer } from '../matrix/shapes.ts';
+import type { Book, Conversation, Message, Sending } from './book.ts';
+import { currentRoom, makeRoom } from './open-room.ts';
+import { MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
+import { settleSending } from './take-events.ts';
+import { presentIn } from './take-rooms.ts';
+import { takeSync } from './take-sync.ts';
+
+/** Within the account's turn. @throws OperationError */
+export async function sendMessage(
+  account: Account,
+  input: MessagingBridgeInput<'send'>,
+  clock: () => number,
+): Promise<Message> {
+  const { book } = account;
+  const transactionId = transactionOf(account, input.transactionId);
+  const digest = createHash('sha256').update(input.message.body).digest('hex');
+  const known = book.sendings.get(transactionId);
+  if (known !== undefined && (known.digest !== digest || known.conversation !== input.conversationId))
+    throw new OperationError('conflict', 'This transactionId was used for another message.');
+  if (known !== undefined && known.messageId !== null) return messageOf(book, known.messageId);
+  // Devices that are new get no key otherwise; and what was sent before a crash may be there.
+  await takeSync(account, clock);
+  const sending = book.sendings.get(transactionId) ?? (await prepare(account, { ...input, transactionId }, digest, clock));
+  if (sending.messageId !== null) return messageOf(book, sending.messageId);
+  return messageOf(book, await put(account, sending, clock));
+}
+
+/**
+ * The homeserver's name of a transaction. Synapse knows those of an application service by room and name alone, whoever of its
+ * users sends: two with one name in one room would be one message.
+ */
+function transactionOf({ as }: Account, transactionId: string): string {
+  return createHash('sha256').update(JSON.stringify([as.userId, as.deviceId, transactionId])).digest('hex');
+}
+
+function messageOf(book: Book, id: string): Message {
+  const message = book.messages.get(id);
+  if (message === undefined) throw new Error('a message that was sent is not among those that are kept');
+  return message;
+}
+
+/** Encrypts it and keeps that, so that it is the same that is sent again. */
+async function prepare(
+  account: Account,
+  { conversationId, transactionId, message }: MessagingBridgeInput<'send'>,
+  digest: string,
+  clock: () => number,
+): Promise<Sending> {
+  const { book, machine, store } = account;
+  const conversation = requireSendable(book, conversationId);
+  const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation, clock));
+  const { without, unreached } = await machine.share(room.id, [...new Set([conversation.other, ...presentIn(room)])]);
+  if (unreached.length > 0)
+    throw new OperationError('unreachable', 'The server of the other side does not give its keys at present.');
+  if (without.length > 0)
+    throw new OperationError('no_encryption', 'The other side has no device that can decrypt. Nothing was sent.');
+  const content = await machine.encrypt(room.id, 'm.room.message', { msgtype: 'm.text', body: message.body });
+  const sending: Sending = {
+    transactionId,
+    conversation: conversation.id,
+    digest,
+    roomId: room.id,
+    content,
+    body: message.body,
+    messageId: null,
+  };
+  book.sendings.set(transactionId, sending);
+  forgetOldest(book);
+  await store.commit();
+  return sending;
+}
+
+/** @throws OperationError `not_found`, `conflict` */
+function requireSendable(book: Book, id: string): Conversation {
+  const conversation = book.conversations.get(id);
+  if (conversation === undefined) throw new OperationError('not_found', 'There is no such conversation.');
+  if (conversation.state === 'left') throw new OperationError('conflict', 'You left this conversation.');
+  if (conversation.state === 'request') throw new OperationError('conflict', 'Accept the request first.');
+  if (conversation.state === 'requested' && conversation.asked >= REQUEST_MESSAGES)
+    throw new OperationError('conflict', 'The other side has not accepted yet.');
+  return conversation;
+}
+
+/** What the homeserver has seen of this device under a transaction it does not take twice. */
+async function put(account: Account, sending: Sending, clock: () => number): Promise<string> {
+  const { book, homeserver, as, store, userId } = account;
+  const { event_id: id } = await homeserver.request(as, {
+    method: 'PUT',
+    path: ['_matrix', 'client', 'v3', 'rooms', sending.roomId, 'send', 'm.room.encrypted', sending.transactionId],
+    body: sending.content ?? {},
+    answer: sentAnswer,
+  });
+  settleSending(book, sending.transactionId, id, clock(), userId);
+  await store.commit();
+  return id;
+}
+
+/** Those that are done, in the order in which they came. */
+function forgetOldest(book: Book): void {
+  if (book.sendings.size <= MOST_SENDINGS) return;
+  for (const { transactionId, messageId } of book.sendings.values()) {
+    if (messageId === null) continue;
+    book.sendings.delete(transactionId);
+    return;
+  }
+}

@@ -1,0 +1,149 @@
+// What was said in a room, taken into the book: each event once, in its place, and as words where it is no text.
+import { createHash } from 'node:crypto';
+import type { Account } from '../accounts/account.ts';
+import { type RoomEvent, roomEvent } from '../matrix/shapes.ts';
+import type { Conversation, Room } from './book.ts';
+import { KEY_LIFE_MS, KEY_PATIENCE_MS, MOST_UNDECRYPTED } from './rules.ts';
+import { DELETED, NOT_ENCRYPTED, type Said, UNREADABLE, wordsOf } from './words.ts';
+
+/** Takes in events of a room's timeline, in their order. */
+export async function takeEvents(
+  account: Account,
+  room: Room,
+  events: readonly RoomEvent[],
+  now: number,
+): Promise<void> {
+  for (const event of events) await takeEvent(account, room, event, now);
+}
+
+async function takeEvent(account: Account, room: Room, event: RoomEvent, now: number): Promise<void> {
+  const { book, userId } = account;
+  const { event_id: id, sender } = event;
+  const conversation = book.conversations.get(room.conversation);
+  if (conversation === undefined || event.state_key !== undefined) return;
+  if (event.type === 'm.room.redaction') {
+    takeRedaction(account, room, event);
+    return;
+  }
+  // What the other side says while this one does not listen does not arrive, later neither.
+  if (conversation.state === 'left' && sender !== userId) return;
+  if (book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined) return;
+  if (sender === userId && takeOwn(account, event)) return;
+  if (event.type !== 'm.room.encrypted') {
+    const said = event.type === 'm.room.message' ? NOT_ENCRYPTED : wordsOf(event);
+    if (said !== null) say(account, conversation, event, book.count(), said);
+    return;
+  }
+  const decrypted = await account.machine.decrypt(room.id, event);
+  const place = book.count();
+  if (decrypted !== null) {
+    const said = wordsOf(decrypted);
+    if (said !== null) say(account, conversation, event, place, said);
+    return;
+  }
+  if (book.undecrypted.size >= MOST_UNDECRYPTED) {
+    say(account, conversation, event, place, UNREADABLE);
+    return;
+  }
+  book.undecrypted.set(id, { roomId: room.id, event, place, since: now });
+}
+
+/** An event that this account sent: what it said is known from before. */
+function takeOwn({ book }: Account, event: RoomEvent): boolean {
+  const transactionId = event.unsigned?.transaction_id;
+  const sending = transactionId === undefined ? undefined : book.sendings.get(transactionId);
+  if (sending === undefined) return false;
+  settleSending(book, sending.transactionId, event.event_id, event.origin_server_ts, event.sender);
+  return true;
+}
+
+/** A message of this account is in the room. */
+export function settleSending(
+  book: Account['book'],
+  transactionId: string,
+  messageId: string,
+  sentAt: number,
+  sender: string,
+): void {
+  const sending = book.sendings.get(transactionId);
+  const conversation = sending && book.conversations.get(sending.conversation);
+  if (sending === undefined || conversation === undefined || sending.messageId !== null) return;
+  book.sendings.set(transactionId, { ...sending, content: null, body: '', messageId });
+  if (book.messages.get(messageId) !== undefined) return;
+  const place = book.count();
+  book.say({
+    id: messageId,
+    conversation: conversation.id,
+    sender,
+    kind: 'text',
+    body: sending.body,
+    sentAt,
+    place,
+  });
+  book.put({
+    ...conversation,
+    asked: conversation.asked + (conversation.state === 'requested' ? 1 : 0),
+    lastMessageAt: sentAt,
+    active: place,
+  });
+}
+
+function say(account: Account, { id }: Conversation, event: RoomEvent, place: number, said: Said): void {
+  const { book, userId } = account;
+  const sentAt = Math.floor(event.origin_server_ts);
+  book.say({ id: event.event_id, conversation: id, sender: event.sender, ...said, sentAt, place });
+  const conversation = book.conversations.get(id);
+  if (conversation === undefined) return;
+  const isUnread = event.sender !== userId && place > conversation.readTo;
+  book.put({
+    ...conversation,
+    unread: conversation.unread + (isUnread ? 1 : 0),
+    lastMessageAt: sentAt,
+    active: place,
+  });
+}
+
+/** What was deleted is deleted here too; who deletes what the other side wrote is refused by the homeserver. */
+function takeRedaction({ book }: Account, room: Room, event: RoomEvent): void {
+  const target = typeof event.content.redacts === 'string' ? event.content.redacts : event.redacts;
+  if (target === undefined) return;
+  const message = book.messages.get(target);
+  if (message !== undefined && message.conversation === room.conversation && message.body !== DELETED.body)
+    book.say({ ...message, ...DELETED });
+  book.undecrypted.delete(target);
+}
+
+/** Tries again what could not be decrypted; what has waited long enough is shown as such. */
+export async function retryUndecrypted(account: Account, now: number): Promise<void> {
+  const { book, machine } = account;
+  for (const { roomId, event, place, since } of [...book.undecrypted.values()]) {
+    const room = book.rooms.get(roomId);
+    const conversation = room && book.conversations.get(room.conversation);
+    if (conversation === undefined) {
+      book.undecrypted.delete(event.event_id);
+      continue;
+    }
+    const decrypted = await machine.decrypt(roomId, event);
+    const shown = book.messages.get(event.event_id);
+    if (decrypted !== null) {
+      book.undecrypted.delete(event.event_id);
+      const said = wordsOf(decrypted);
+      if (said === null) continue;
+      if (shown === undefined) say(account, conversation, event, place, said);
+      else book.say({ ...shown, ...said });
+    } else if (shown === undefined && now - since >= KEY_PATIENCE_MS) {
+      // It stays among those that are tried, as the key may come later.
+      say(account, conversation, event, place, UNREADABLE);
+    } else if (now - since >= KEY_LIFE_MS) {
+      book.undecrypted.delete(event.event_id);
+    }
+  }
+}
+
+/** A message in our own words, at the end of a conversation. */
+export function note(account: Account, conversation: Conversation, sender: string, said: Said, now: number): void {
+  const place = account.book.count();
+  const id = `~${createHash('sha256').update(`${conversation.id} ${place}`).digest('hex').slice(0, 40)}`;
+  const event = { event_id: id, type: 'note', sender, origin_server_ts: now, content: {} };
+  say(account, conversation, roomEvent.parse(event), place, said);
+}

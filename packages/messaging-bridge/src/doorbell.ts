@@ -1,0 +1,61 @@
+// When accounts are looked after: whenever the homeserver rings, which says that there is something and not all of it; at a
+// start, because what came while the bridge was away is not rung for; and now and then, in case a ring was lost.
+import * as z from 'zod';
+import type { Accounts } from './accounts/accounts.ts';
+import { openDirty } from './accounts/dirty.ts';
+import type { Log } from './log.ts';
+
+export interface Doorbell {
+  /** Takes a transaction of the homeserver. It may come again, in part, or out of order: all it does is to have us look. */
+  ring(body: unknown): void;
+  /** Looks after all accounts. */
+  sweep(): void;
+  /** Resolves when all that were rung for were looked after. */
+  settled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Milliseconds between two looks at the accounts that are open, and at all. */
+const OPEN_SWEEP_MS = 60_000;
+const SWEEP_MS = 600_000;
+/** Milliseconds after which an account is looked after again that waits for a key. */
+const KEY_PAUSE_MS = 1_000;
+
+const pushedEvent = z.object({
+  room_id: z.string().optional().catch(undefined),
+  sender: z.string().optional().catch(undefined),
+  state_key: z.string().optional().catch(undefined),
+});
+const transaction = z.object({ events: z.array(z.unknown()).default([]) });
+
+export function openDoorbell(accounts: Accounts, log: Log): Doorbell {
+  const dirty = openDirty(async (accountId) => ((await accounts.refresh(accountId)) ? KEY_PAUSE_MS : null), log);
+  const all = () => {
+    for (const accountId of accounts.all()) dirty.mark(accountId);
+  };
+  const timers = [
+    setInterval(() => {
+      for (const accountId of accounts.open()) dirty.mark(accountId);
+    }, OPEN_SWEEP_MS),
+    setInterval(all, SWEEP_MS),
+  ];
+  for (const timer of timers) timer.unref();
+  return {
+    ring(body) {
+      const { data } = transaction.safeParse(body);
+      for (const event of data?.events ?? []) {
+        const read = pushedEvent.safeParse(event);
+        if (!read.success) continue;
+        const { room_id, sender, state_key } = read.data;
+        const ids = [accounts.idOf(sender ?? ''), accounts.idOf(state_key ?? ''), ...accounts.inRoom(room_id ?? '')];
+        for (const accountId of ids) if (accountId !== undefined) dirty.mark(accountId);
+      }
+    },
+    sweep: all,
+    settled: dirty.settled,
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      await dirty.close();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+// The client-server API of the homeserver, as much of it as the bridge uses, for the accounts in whose name it acts: the token
+// is that of the application service, the account and its device are named with each request.
+import { Pool } from 'undici';
+import * as z from 'zod';
+
+export interface HomeserverOptions {
+  /** Such as `https://matrix.example.com`. */
+  readonly origin: string;
+  /** Of the registration, `as_token`. */
+  readonly token: string;
+  /** Further certificate authorities, PEM. Default: the usual ones. */
+  readonly ca?: string;
+}
+
+export interface MatrixRequest<Answer> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Segments, which are escaped: ids have every character. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: object | string;
+  /** What the answer must be like; members that it does not name are dropped. */
+  readonly answer: z.ZodType<Answer>;
+  /** Milliseconds. Default: 30,000. */
+  readonly patience?: number;
+}
+
+/** In whose name a request is. */
+export interface As {
+  readonly userId: string;
+  /** Default: none, before there is one. */
+  readonly deviceId?: string;
+}
+
+export interface Homeserver {
+  /**
+   * @throws MatrixError for a refusal
+   * @throws HomeserverGoneError without an answer, or with one that is none
+   */
+  request<Answer>(as: As | null, request: MatrixRequest<Answer>): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** A refusal in the standard form. */
+export class MatrixError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Milliseconds, where the server says when to try again. */
+  readonly retryAfter: number | null;
+
+  constructor(status: number, code: string, message: string, retryAfter: number | null) {
+    super(`${code}: ${message}`);
+    this.status = status;
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+/** The homeserver does not answer, or with what no homeserver answers. */
+export class HomeserverGoneError extends Error {}
+
+/** Of an answer, in bytes: a homeserver bounds what it sends at once far below. */
+const LONGEST_ANSWER = 32 * 1024 * 1024;
+const PATIENCE_MS = 30_000;
+const CONNECTIONS = 32;
+
+const refusalBody = z.object({
+  errcode: z.string().max(255),
+  error: z.string().default(''),
+  retry_after_ms: z.number().min(0).nullish(),
+});
+
+export function openHomeserver({ origin, token, ca }: HomeserverOptions): Homeserver {
+  const pool = new Pool(new URL(origin).origin, {
+    connections: CONNECTIONS,
+    ...(ca === undefined ? {} : { connect: { ca } }),
+  });
+  const base = new URL(origin).pathname.replace(/\/+$/, '');
+  return {
+    async request(as, { method, path, query = {}, body, answer, patience = PATIENCE_MS }) {
+      const acting = as === null ? {} : { user_id: as.userId, ...(as.deviceId && { device_id: as.deviceId }) };
+      const search = new URLSearchParams({ ...query, ...acting });
+      const target = `${base}/${path.map(encodeURIComponent).join('/')}?${search}`;
+      const response = await pool
+        .request({
+          method,
+          path: target,
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: body === undefined ? null : typeof body === 'string' ? body : JSON.stringify(body),
+          signal: AbortSignal.timeout(patience),
+        })
+        .then(async ({ statusCode, body: stream }) => ({ status: statusCode, bytes: await readAll(stream) }))
+        .catch((error: Error) => {
+          throw new HomeserverGoneError(`The homeserver does not answer: ${error.message}`, { cause: error });
+        });
+      const value = parse(response.bytes);
+      if (response.status >= 400) throw refusalOf(response.status, value);
+      const checked = answer.safeParse(value);
+      if (response.status >= 300 || !checked.success)
+        throw new HomeserverGoneError(`The homeserver answers ${method} /${path.join('/')} with something else.`);
+      return checked.data;
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+async function readAll(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    size += piece.length;
+    if (size > LONGEST_ANSWER) throw new Error('its answer is too long');
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalOf(status: number, value: unknown): Error {
+  const { data } = refusalBody.safeParse(value);
+  if (data !== undefined) return new MatrixError(status, data.errcode, data.error, data.retry_after_ms ?? null);
+  // A proxy before the homeserver answers like this while it is away.
+  return new HomeserverGoneError(`The homeserver answers ${status} without a reason.`);
+}

@@ -1,0 +1,103 @@
+// What the bridge reads of the homeserver's answers. A homeserver may send anything: what is not of these shapes is dropped
+// one by one where it is in a list, so that one malformed event stops nothing.
+import * as z from 'zod';
+
+/** Of an event's id, a room's or a user's; they are opaque. */
+const id = z.string().min(1).max(255);
+const content = z.record(z.string(), z.unknown());
+
+/** A list without what is not of its shape. */
+function lenient<Item>(item: z.ZodType<Item>) {
+  return z
+    .array(z.unknown())
+    .default([])
+    .transform((items): Item[] =>
+      items.flatMap((one) => {
+        const read = item.safeParse(one);
+        return read.success ? [read.data] : [];
+      }),
+    );
+}
+
+function lenientRecord<Item>(item: z.ZodType<Item>) {
+  return z
+    .record(z.string(), z.unknown())
+    .default({})
+    .transform((items) => {
+      const read: Record<string, Item> = {};
+      for (const [key, value] of Object.entries(items)) {
+        const one = item.safeParse(value);
+        if (one.success && key.length <= 255) read[key] = one.data;
+      }
+      return read;
+    });
+}
+
+/** An event of a room's timeline, with all its members: what is decrypted is the whole of it. */
+export const roomEvent = z.looseObject({
+  event_id: id,
+  type: z.string().max(255),
+  sender: id,
+  origin_server_ts: z.number().min(0).max(8.64e15),
+  content,
+  state_key: z.string().max(255).optional(),
+  unsigned: z
+    .looseObject({ transaction_id: z.string().max(512).optional() })
+    .optional()
+    .catch(undefined),
+  redacts: id.optional().catch(undefined),
+});
+export type RoomEvent = z.infer<typeof roomEvent>;
+
+/** An event of the state as invitations show it. */
+export const strippedEvent = z.object({ type: z.string(), sender: id, state_key: z.string(), content });
+export type StrippedEvent = z.infer<typeof strippedEvent>;
+
+const toDeviceEvent = z.looseObject({ type: z.string().max(255), sender: id, content });
+export type ToDeviceEvent = z.infer<typeof toDeviceEvent>;
+
+const timeline = z
+  .object({ events: lenient(roomEvent), limited: z.boolean().default(false), prev_batch: z.string().optional() })
+  .default({ events: [], limited: false });
+
+const joinedRoom = z.object({
+  timeline,
+  state: z.object({ events: lenient(roomEvent) }).default({ events: [] }),
+});
+export type JoinedRoom = z.infer<typeof joinedRoom>;
+
+const invitedRoom = z.object({ invite_state: z.object({ events: lenient(strippedEvent) }).default({ events: [] }) });
+export type InvitedRoom = z.infer<typeof invitedRoom>;
+
+const users = lenient(id);
+
+export const syncAnswer = z.object({
+  next_batch: z.string().min(1),
+  to_device: z.object({ events: lenient(toDeviceEvent) }).default({ events: [] }),
+  device_lists: z.object({ changed: users, left: users }).default({ changed: [], left: [] }),
+  device_one_time_keys_count: lenientRecord(z.int().min(0)),
+  device_unused_fallback_key_types: lenient(z.string()).optional(),
+  rooms: z
+    .object({
+      join: lenientRecord(joinedRoom),
+      invite: lenientRecord(invitedRoom),
+      leave: lenientRecord(joinedRoom),
+    })
+    .default({ join: {}, invite: {}, leave: {} }),
+});
+export type SyncAnswer = z.infer<typeof syncAnswer>;
+
+export const messagesAnswer = z.object({ chunk: lenient(roomEvent), end: z.string().optional() });
+export const membersAnswer = z.object({ chunk: lenient(roomEvent) });
+/** What a device encrypted: of its sender alone, so it may be anything. */
+export const decryptedEvent = z.object({ type: z.string().max(255), content });
+export type Decrypted = z.infer<typeof decryptedEvent>;
+export const sentAnswer = z.object({ event_id: id });
+export const createdRoomAnswer = z.object({ room_id: id });
+export const devicesAnswer = z.object({ devices: z.array(z.object({ device_id: id })) });
+export const profileAnswer = z.object({ displayname: z.string().nullish().catch(null) });
+export const anything = z.unknown();
+/** The answer of `/keys/query`, as it came, with the servers that did not answer. */
+export const keysAnswer = z.looseObject({ failures: z.record(z.string(), z.unknown()).default({}) });
+
+export const membership = z.object({ membership: z.enum(['join', 'invite', 'leave', 'ban', 'knock']) });

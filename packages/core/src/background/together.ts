@@ -76,7 +76,7 @@ export class Together<Item, Result> {
       void this.#work(group.items).finally(() => {
         owner.groups -= 1;
         for (const { key } of group.items) owner.underWay.delete(key);
-        for (const share of group.shares) countGroup(owner, share, -1);
+        for (const share of group.shares) countGroup(owner.sharesUnderWay, share, -1);
         this.#begin(name, owner);
       });
     }
@@ -103,7 +103,7 @@ export class Together<Item, Result> {
     for (const { share, left } of served) {
       owner.waiting.delete(share);
       if (left.length > 0) owner.waiting.set(share, left);
-      countGroup(owner, share, 1);
+      countGroup(owner.sharesUnderWay, share, 1);
     }
     return { items, shares: served.map(({ share }) => share) };
   }
@@ -120,7 +120,7 @@ export class Together<Item, Result> {
   }
 }
 
-function countGroup({ sharesUnderWay }: Owner<unknown, unknown>, share: string, by: 1 | -1): void {
+function countGroup(sharesUnderWay: Map<string, number>, share: string, by: 1 | -1): void {
   const count = (sharesUnderWay.get(share) ?? 0) + by;
   if (count === 0) sharesUnderWay.delete(share);
   else sharesUnderWay.set(share, count);

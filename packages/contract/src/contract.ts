@@ -13,6 +13,7 @@ export * from './executable.ts';
 export * from './field-errors.ts';
 export * from './frontend-origins.ts';
 export * from './image-reference.ts';
+export * from './messaging-bridge.ts';
 export * from './metrics.ts';
 export * from './missing-grant.ts';
 export * from './near-names.ts';

@@ -351,6 +351,25 @@ export const configurationVariables = {
     meaning: 'What core proves itself with to the messaging bridge; 32 to 1,024 visible ASCII characters.',
     secret: true,
   },
+  PLATFORM_MESSAGING_HOMESERVER_URL: {
+    default: '',
+    meaning:
+      'Where the messaging bridge reaches its homeserver, e.g. `http://127.0.0.1:8008`; http on loopback only. Where it is set, the platform starts the bridge on this machine. Empty: no bridge is started.',
+  },
+  PLATFORM_MESSAGING_REGISTRATION_FILE: {
+    default: 'messaging/registration.yaml in the data folder',
+    meaning:
+      'Registration of the messaging bridge at its homeserver, which `./platform messaging init` writes and both read.',
+  },
+  PLATFORM_MESSAGING_BRIDGE_LISTEN: {
+    default: '127.0.0.1:8390',
+    meaning: 'Address and port of the messaging bridge, where core and the homeserver reach it.',
+  },
+  PLATFORM_MESSAGING_STORE_DIR: {
+    default: 'messaging in the data folder',
+    meaning:
+      'Folder in which the messaging bridge keeps the keys of accounts. Never restore it from a backup: docs/operators.md, “Messages to other servers”.',
+  },
   PLATFORM_MESSAGING_FEDERATION: {
     default: '',
     meaning:

@@ -13,7 +13,12 @@ import type { CoreConfig } from './config.ts';
 import { isDatabaseUrl } from './database-url.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
-import { messagingNotices, readMessagingSettings } from './messaging-settings.ts';
+import {
+  type MessagingBridgeSettings,
+  messagingNotices,
+  readMessagingBridge,
+  readMessagingSettings,
+} from './messaging-settings.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
@@ -51,6 +56,8 @@ export interface PlatformConfig
   readonly dataDirectory: string;
   readonly masterKeyFile: string;
   /** The limits of the contract with what the operator changed. */
+  /** Of the messaging bridge, where this machine runs it. */
+  readonly messagingBridge: MessagingBridgeSettings;
   readonly rates: Rates;
   readonly logLevel: LogLevel;
   /** Where Prometheus may read, on loopback; `null` when it may not. */
@@ -112,6 +119,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
       'PLATFORM_MASTER_KEY_FILE',
       read('PLATFORM_MASTER_KEY_FILE') ?? path.join(dataDirectory, 'master.key'),
     ),
+    messagingBridge: readMessagingBridge(read, dataDirectory),
     ...readAccountSettings(read),
     rates: readRates(read('PLATFORM_RATE_LIMITS') ?? ''),
     metricsListen: readMetricsListen(read),
@@ -194,6 +202,7 @@ function effectiveValues(
     | 'listenPort'
     | 'nodePort'
     | 'messaging'
+    | 'messagingBridge'
   >,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
@@ -205,6 +214,8 @@ function effectiveValues(
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
     PLATFORM_MESSAGING_SERVER_NAME: config.messaging.serverName,
+    PLATFORM_MESSAGING_REGISTRATION_FILE: config.messagingBridge.registrationFile,
+    PLATFORM_MESSAGING_STORE_DIR: config.messagingBridge.storeDirectory,
     PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {

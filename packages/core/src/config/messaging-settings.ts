@@ -1,7 +1,8 @@
 // Messaging: the server name in the addresses of accounts, the bridge to Matrix, and what other servers and clients are told.
+import * as path from 'node:path';
 import { isServerName } from '@platform/contract';
 import type { CoreConfig } from './config.ts';
-import { isLoopback, type Read, wrong } from './variables.ts';
+import { type AddressAndPort, absolutePath, addressAndPortOf, isLoopback, type Read, wrong } from './variables.ts';
 
 type Messaging = CoreConfig['messaging'];
 
@@ -10,6 +11,15 @@ const URL_NAME = 'PLATFORM_MESSAGING_BRIDGE_URL';
 const TOKEN_NAME = 'PLATFORM_MESSAGING_BRIDGE_TOKEN';
 const FEDERATION = 'PLATFORM_MESSAGING_FEDERATION';
 const CLIENT = 'PLATFORM_MESSAGING_CLIENT_URL';
+const HOMESERVER = 'PLATFORM_MESSAGING_HOMESERVER_URL';
+
+export interface MessagingBridgeSettings {
+  /** The client-server API of its homeserver; `null` where this machine runs no bridge. */
+  readonly homeserverUrl: string | null;
+  readonly registrationFile: string;
+  readonly listen: AddressAndPort;
+  readonly storeDirectory: string;
+}
 
 /** @param origin of the shell */
 export function readMessagingSettings(read: Read, origin: string): Pick<CoreConfig, 'messaging'> {
@@ -25,6 +35,21 @@ export function readMessagingSettings(read: Read, origin: string): Pick<CoreConf
       clientUrl: readWebAddress(read, CLIENT, 'https://matrix.example.com'),
     },
   };
+}
+
+export function readMessagingBridge(read: Read, dataDirectory: string): MessagingBridgeSettings {
+  const pathOf = (name: 'PLATFORM_MESSAGING_REGISTRATION_FILE' | 'PLATFORM_MESSAGING_STORE_DIR', usual: string) =>
+    absolutePath(name, read(name) ?? path.join(dataDirectory, usual));
+  return {
+    homeserverUrl: readWebAddress(read, HOMESERVER, 'http://127.0.0.1:8008'),
+    registrationFile: pathOf('PLATFORM_MESSAGING_REGISTRATION_FILE', 'messaging/registration.yaml'),
+    listen: listenOf(read),
+    storeDirectory: pathOf('PLATFORM_MESSAGING_STORE_DIR', 'messaging'),
+  };
+}
+
+function listenOf(read: Read): AddressAndPort {
+  return addressAndPortOf(read, 'PLATFORM_MESSAGING_BRIDGE_LISTEN') ?? { host: '127.0.0.1', port: 8390 };
 }
 
 /** What the start says of settings with which nobody can write messages. */
@@ -46,7 +71,11 @@ function readBridge(read: Read): Messaging['bridge'] {
 }
 
 /** Without a slash at its end. */
-function readWebAddress(read: Read, name: typeof URL_NAME | typeof CLIENT, example: string): string | null {
+function readWebAddress(
+  read: Read,
+  name: typeof URL_NAME | typeof CLIENT | typeof HOMESERVER,
+  example: string,
+): string | null {
   const value = read(name);
   if (value === undefined) return null;
   const url = URL.canParse(value) ? new URL(value) : null;

@@ -113,6 +113,45 @@ for (const [device, viewport] of DEVICES) {
     assert.equal(await ada.messages.getByText('Not sent').count(), 0);
   });
 
+  test(`an open thread is read again when its news begin anew, on a ${device}`, { timeout: STORY_MS }, async (t) => {
+    const eve = await sitDown(`eve-${device}`, viewport);
+    const fay = await sitDown(`fay-${device}`, viewport);
+    t.after(() => Promise.all([eve.context.close(), fay.context.close()]));
+    for (const [writer, other, words] of [
+      [eve, fay, 'Before the long journey'],
+      [fay, eve, 'Have a good one'],
+    ] as const) {
+      await open(writer);
+      await writer.messages.getByRole('button', { name: 'New' }).click();
+      await writer.messages.getByLabel('Name or address').fill(other.account.name);
+      await writer.messages.getByRole('button', { name: 'Write', exact: true }).click();
+      const field = writer.messages.getByLabel(`Message to ${other.account.name}`);
+      await field.fill(words);
+      await field.press('Enter');
+      await eve.messages.getByRole('log').getByText(words).waitFor();
+    }
+    let refused = 0;
+    await eve.context.route('**/v1/services/messaging/sync', async (route) => {
+      const { cursor } = route.request().postDataJSON() as { cursor?: string };
+      if (cursor === undefined || refused > 0) return route.continue();
+      refused += 1;
+      return route.fulfill({
+        status: 400,
+        contentType: 'application/problem+json',
+        headers: { 'access-control-allow-origin': route.request().headers().origin ?? '*' },
+        body: JSON.stringify({ type: 'about:blank', title: 'old', status: 400, detail: 'old', code: 'invalid_cursor' }),
+      });
+    });
+    // Ends the call that waits; the next one is refused.
+    const anew = eve.page.waitForResponse((one) => one.url().endsWith('/messages?limit=50') && refused > 0);
+    await fay.messages.getByLabel(`Message to ${eve.account.name}`).fill('Welcome back');
+    await fay.messages.getByRole('button', { name: 'Send' }).click();
+    await anew;
+    for (const words of ['Before the long journey', 'Have a good one', 'Welcome back'])
+      await eve.messages.getByRole('log').getByText(words).waitFor();
+    assert.equal(await eve.messages.getByText('Loading…').count(), 0);
+  });
+
   test(`Contacts is a book, from which one writes, and of which an app gets whom the person picks, on a ${device}`, {
     timeout: STORY_MS,
   }, async (t) => {

@@ -116,7 +116,12 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       defaultPlan: 'free',
       objectStore: null,
       outbound: { ca: null },
-      messaging: { serverName: 'shell.platform.localhost' },
+      messaging: {
+        serverName: 'shell.platform.localhost',
+        bridge: { kind: 'none' },
+        federation: null,
+        clientUrl: null,
+      },
       listenHost: '127.0.0.1',
       listenPort: port,
       trustedProxies: [],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation, Message } from '@platform/sdk/browser';
-import { EMPTY, listed, withConversations, withNews, withOutgoing, withPage, withSent } from './mail.ts';
+import { begunAnew, EMPTY, listed, withConversations, withNews, withOutgoing, withPage, withSent } from './mail.ts';
 
 const message = (id: string, conversationId = 'a') =>
   ({
@@ -15,12 +15,14 @@ const message = (id: string, conversationId = 'a') =>
   }) as unknown as Message;
 const conversation = (id: string, lastMessageAt: string | null, state: Conversation['state'] = 'open') =>
   ({ id, lastMessageAt, state, createdAt: '2026-11-01T00:00:00.000Z' }) as unknown as Conversation;
+const page = (mail: typeof EMPTY, items: readonly Message[], nextCursor: string | null) =>
+  withPage(mail, mail, 'a', { items, nextCursor });
 const bodies = (mail: typeof EMPTY) => mail.threads.get('a')?.messages.map(({ body }) => body);
 
 test('pages and news are one thread, oldest first', () => {
-  const first = withPage(EMPTY, 'a', [message('4'), message('3')], 'next');
+  const first = page(EMPTY, [message('4'), message('3')], 'next');
   const news = withNews(withNews(first, [message('5')]), [message('5'), message('6')]);
-  const older = withPage(news, 'a', [message('2'), message('1')], null);
+  const older = page(news, [message('2'), message('1')], null);
   assert.deepEqual(bodies(older), ['1', '2', '3', '4', '5', '6']);
   assert.equal(older.threads.get('a')?.older, null);
 });
@@ -28,11 +30,11 @@ test('pages and news are one thread, oldest first', () => {
 test('news of a thread that was never opened are left to its pages', () => {
   const mail = withNews(EMPTY, [message('9')]);
   assert.equal(mail.threads.get('a'), undefined);
-  assert.deepEqual(bodies(withPage(mail, 'a', [message('9'), message('8')], null)), ['8', '9']);
+  assert.deepEqual(bodies(page(mail, [message('9'), message('8')], null)), ['8', '9']);
 });
 
 test('what was sent is a message once, whether the answer or the news comes first', () => {
-  const open = withPage(EMPTY, 'a', [], null);
+  const open = page(EMPTY, [], null);
   const sending = withOutgoing(open, { transactionId: 't', conversationId: 'a', body: '1' });
   assert.equal(sending.outgoing.length, 1);
   for (const mail of [
@@ -55,4 +57,13 @@ test('conversations stand by their last message, and those that were left do not
     listed(mail).map(({ id }) => id),
     ['new', 'old', 'empty'],
   );
+});
+
+test('a page that was asked for before the news began anew is not taken for the whole thread', () => {
+  const asked = page(EMPTY, [message('4'), message('3')], 'next');
+  const anew = begunAnew(withOutgoing(asked, { transactionId: 't', conversationId: 'a', body: 'on its way' }));
+  assert.deepEqual([anew.threads.size, anew.conversations.size, anew.outgoing.length], [0, 0, 1]);
+  const late = withPage(anew, asked, 'a', { items: [message('2')], nextCursor: null });
+  assert.equal(late.threads.get('a'), undefined);
+  assert.deepEqual(bodies(page(late, [message('5'), message('4')], 'next')), ['4', '5']);
 });

@@ -22,15 +22,22 @@ export interface Mail {
   readonly conversations: ReadonlyMap<string, Conversation>;
   readonly threads: ReadonlyMap<string, Thread>;
   readonly outgoing: readonly Outgoing[];
+  /** How often the news began anew. What was asked for before belongs to threads that are gone. */
+  readonly beginning: number;
 }
 
-export const EMPTY: Mail = { conversations: new Map(), threads: new Map(), outgoing: [] };
+export const EMPTY: Mail = { conversations: new Map(), threads: new Map(), outgoing: [], beginning: 0 };
 
 const NO_THREAD: Thread = { messages: [], older: undefined };
 
 export function withConversations(mail: Mail, fresh: readonly Conversation[]): Mail {
   if (fresh.length === 0) return mail;
   return { ...mail, conversations: new Map([...mail.conversations, ...fresh.map((one) => [one.id, one] as const)]) };
+}
+
+/** The news begin anew: what there is now is read again. */
+export function begunAnew({ outgoing, beginning }: Mail): Mail {
+  return { ...EMPTY, outgoing, beginning: beginning + 1 };
 }
 
 /** What the news brought. Threads that were never opened stay so: their pages have it. */
@@ -44,11 +51,17 @@ export function withNews(mail: Mail, messages: readonly Message[]): Mail {
   return messages.length === 0 ? mail : { ...mail, threads, outgoing: stillOutgoing(mail.outgoing, messages) };
 }
 
-/** A page of a thread, newest first as it comes. */
-export function withPage(mail: Mail, conversationId: string, page: readonly Message[], older: string | null): Mail {
+/** A page of a thread, newest first as it comes. @param asked the mail in which it was asked for */
+export function withPage(
+  mail: Mail,
+  asked: Mail,
+  conversationId: string,
+  { items, nextCursor }: { readonly items: readonly Message[]; readonly nextCursor: string | null },
+): Mail {
+  if (asked.beginning !== mail.beginning) return mail;
   const thread = mail.threads.get(conversationId) ?? NO_THREAD;
-  const messages = merged(page.toReversed(), thread.messages);
-  return { ...mail, threads: new Map([...mail.threads, [conversationId, { messages, older }]]) };
+  const messages = merged(items.toReversed(), thread.messages);
+  return { ...mail, threads: new Map([...mail.threads, [conversationId, { messages, older: nextCursor }]]) };
 }
 
 export function withOutgoing(mail: Mail, one: Outgoing): Mail {

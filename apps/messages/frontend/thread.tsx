@@ -29,7 +29,9 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
   const scroll = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
-  const reading = useRef(false);
+  const { beginning } = mail.mail;
+  /** The beginning in which a page is being read. */
+  const reading = useRef<number | undefined>(undefined);
   const count = (thread?.messages.length ?? 0) + outgoing.length;
 
   async function trying(work: () => Promise<void>): Promise<void> {
@@ -40,16 +42,16 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
   /** The height before older messages came, to stay where the person reads. */
   const heightBefore = useRef<number | undefined>(undefined);
   async function readOlder(): Promise<void> {
-    if (reading.current) return;
-    reading.current = true;
+    if (reading.current === beginning) return;
+    reading.current = beginning;
     heightBefore.current = scroll.current?.scrollHeight;
     await trying(() => mail.readMore(id));
-    reading.current = false;
+    if (reading.current === beginning) reading.current = undefined;
   }
 
   useEffect(() => {
     void readOlder();
-  }, []);
+  }, [beginning]);
   useEffect(() => {
     const element = top.current;
     if (element === null || thread?.older === null || thread?.older === undefined) return undefined;

@@ -3,6 +3,7 @@ import { type App, type Conversation, PlatformError } from '@platform/sdk/browse
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/use-loaded.ts';
 import {
+  begunAnew,
   EMPTY,
   type Mail,
   type Outgoing,
@@ -35,10 +36,7 @@ export function useMail(app: App) {
     async function follow(): Promise<void> {
       for await (const { conversations, messages, restarted } of service.news({ signal })) {
         setMail((before) =>
-          withNews(
-            withConversations(restarted ? { ...EMPTY, outgoing: before.outgoing } : before, conversations),
-            messages,
-          ),
+          withNews(withConversations(restarted ? begunAnew(before) : before, conversations), messages),
         );
         setLoaded(true);
         setFailure(undefined);
@@ -79,13 +77,14 @@ export function useMail(app: App) {
     },
     /** The newest page of a thread, or the one before what is there. */
     async readMore(conversationId: string): Promise<void> {
-      const cursor = latest.current.threads.get(conversationId)?.older;
+      const asked = latest.current;
+      const cursor = asked.threads.get(conversationId)?.older;
       if (cursor === null) return;
       const page = await service.messages(
         conversationId,
         cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor },
       );
-      setMail((before) => withPage(before, conversationId, page.items, page.nextCursor));
+      setMail((before) => withPage(before, asked, conversationId, page));
     },
     /** What was looked at is read. */
     async markRead(conversationId: string): Promise<void> {

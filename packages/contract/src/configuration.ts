@@ -341,6 +341,45 @@ export const configurationVariables = {
     meaning:
       'What the addresses of accounts end in (`<name>@<server name>`); it cannot be changed once the first address was given, because others know accounts by it. Empty: the host of PLATFORM_OS_ORIGIN.',
   },
+  PLATFORM_MESSAGING_BRIDGE_URL: {
+    default: '',
+    meaning:
+      'Messaging bridge to Matrix, e.g. `https://bridge.example.net`; http on loopback only. Needs PLATFORM_MESSAGING_BRIDGE_TOKEN. Empty: accounts of this platform write to each other.',
+  },
+  PLATFORM_MESSAGING_BRIDGE_TOKEN: {
+    default: '',
+    meaning: 'What core proves itself with to the messaging bridge; 32 to 1,024 visible ASCII characters.',
+    secret: true,
+  },
+  PLATFORM_MESSAGING_HOMESERVER_URL: {
+    default: '',
+    meaning:
+      'Where the messaging bridge reaches its homeserver, e.g. `http://127.0.0.1:8008`; http on loopback only. Where it is set, the platform starts the bridge on this machine. Empty: no bridge is started.',
+  },
+  PLATFORM_MESSAGING_REGISTRATION_FILE: {
+    default: 'messaging/registration.yaml in the data folder',
+    meaning:
+      'Registration of the messaging bridge at its homeserver, which `./platform messaging init` writes and both read.',
+  },
+  PLATFORM_MESSAGING_BRIDGE_LISTEN: {
+    default: '127.0.0.1:8390',
+    meaning: 'Address and port of the messaging bridge, where core and the homeserver reach it.',
+  },
+  PLATFORM_MESSAGING_STORE_DIR: {
+    default: 'messaging in the data folder',
+    meaning:
+      'Folder in which the messaging bridge keeps the keys of accounts. Never restore it from a backup: docs/operators.md, “Messages to other servers”.',
+  },
+  PLATFORM_MESSAGING_FEDERATION: {
+    default: '',
+    meaning:
+      'Host and port at which other servers reach the homeserver, e.g. `matrix.example.com:8448`; core publishes it at `/.well-known/matrix/server` of PLATFORM_MESSAGING_SERVER_NAME. Empty: core publishes nothing.',
+  },
+  PLATFORM_MESSAGING_CLIENT_URL: {
+    default: '',
+    meaning:
+      'Address at which Matrix clients of people reach the homeserver, e.g. `https://matrix.example.com`; core publishes it at `/.well-known/matrix/client` of PLATFORM_MESSAGING_SERVER_NAME. Empty: core publishes nothing.',
+  },
   PLATFORM_METRICS_LISTEN: {
     default: '',
     meaning:
@@ -350,9 +389,3 @@ export const configurationVariables = {
 } as const satisfies Record<string, VariableEntry>;
 
 export type ConfigurationVariable = keyof typeof configurationVariables;
-
-/** Names of the specification and contract whose parts are not there yet; setting one gives a notice at start, no refusal. */
-export const laterConfigurationVariables = [
-  'PLATFORM_MESSAGING_BRIDGE_URL',
-  'PLATFORM_MESSAGING_BRIDGE_TOKEN',
-] as const;

@@ -76,10 +76,10 @@ export function isServerName(name: string): boolean {
 export const addressInput = z.string().min(1).max(limits.messageAddress.value);
 
 /** An id of a conversation as one installation knows it. */
-export const conversationId = z.string().max(128).brand<'conv'>();
+export const conversationId = z.string().max(512).brand<'conv'>();
 export type ConversationId = z.infer<typeof conversationId>;
 /** An id of a message as one installation knows it. */
-export const messageId = z.string().max(128).brand<'msg'>();
+export const messageId = z.string().max(512).brand<'msg'>();
 export type MessageId = z.infer<typeof messageId>;
 
 export const messageBody = z
@@ -163,7 +163,7 @@ export const readConversationBody = z.strictObject({ messageId });
 
 export const messagingSyncBody = z.strictObject({
   /** Of a former answer. Without one: the newest conversations, and a cursor of now. */
-  cursor: z.string().min(1).max(512).optional(),
+  cursor: z.string().min(1).max(2_048).optional(),
   /** How long to wait while there is nothing new. */
   timeoutMs: z.int().min(0).max(limits.messagingSyncWait.value).default(0),
   limit: z.int().min(1).max(limits.messagingSyncMessages.value).default(50),
@@ -182,10 +182,15 @@ export const messagingSyncAnswer = z.strictObject({
 });
 export type MessagingNews = z.infer<typeof messagingSyncAnswer>;
 
+/** As every list; a bridge has longer cursors. */
+const listQuery = z.strictObject({ ...pageQuery.shape, cursor: z.string().max(2_048).optional() });
+
 const BASE = '/v1/services/messaging';
 const ofConversation = z.strictObject({ conversationId });
 
 const callers = ['frontend', 'installation'] as const;
+/** Where a bridge is configured: it does not answer, or not as it must. */
+const ofBridge = ['transport_unavailable', 'upstream_failed', 'upstream_timeout'] as const;
 const reads = { callers, grant: { id: 'messaging.read', resource: '*' }, rate: 'service' } as const;
 const sends = { callers, grant: { id: 'messaging.send', resource: '*' }, rate: 'service' } as const;
 
@@ -195,7 +200,7 @@ const routes = {
     method: 'GET',
     path: `${BASE}/identity`,
     summary: 'Who the account is to others; made at the first call',
-    refuses: ['not_found'],
+    refuses: [...ofBridge, 'not_found'],
     answers: { 200: z.strictObject({ identity: messagingIdentity }) },
     fillsDatabase: true,
   },
@@ -207,6 +212,7 @@ const routes = {
     path: '/v1/services/messaging/contacts/:address',
     summary: 'Look up whom an address names',
     params: z.strictObject({ address: addressInput }),
+    refuses: [...ofBridge],
     answers: { 200: z.strictObject({ contact: messagingContact }) },
   },
   'services.messaging.conversations': {
@@ -214,7 +220,8 @@ const routes = {
     method: 'GET',
     path: `${BASE}/conversations`,
     summary: 'Conversations of the account, the latest first',
-    query: pageQuery,
+    query: listQuery,
+    refuses: [...ofBridge],
     answers: { 200: page(conversation) },
   },
   'services.messaging.direct': {
@@ -224,7 +231,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/direct',
     summary: 'Open the conversation with somebody: a request until they accept it',
     body: json(openDirectBody),
-    refuses: ['not_found', 'conversation_conflict'],
+    refuses: [...ofBridge, 'not_found', 'conversation_conflict'],
     answers: { 200: conversationAnswer, 201: conversationAnswer },
     fillsDatabase: true,
   },
@@ -234,7 +241,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/accept',
     summary: 'Accept a request',
     params: ofConversation,
-    refuses: ['conversation_conflict'],
+    refuses: [...ofBridge, 'conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.decline': {
@@ -243,7 +250,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/decline',
     summary: 'Decline a request; the other side does not learn of it',
     params: ofConversation,
-    refuses: ['conversation_conflict'],
+    refuses: [...ofBridge, 'conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.leave': {
@@ -252,7 +259,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/leave',
     summary: 'Leave a conversation; what is written to it later does not arrive',
     params: ofConversation,
-    refuses: ['conversation_conflict'],
+    refuses: [...ofBridge, 'conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.block': {
@@ -261,7 +268,7 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/block',
     summary: 'Block the other side, which does not learn of it',
     params: ofConversation,
-    refuses: ['conversation_conflict'],
+    refuses: [...ofBridge, 'conversation_conflict'],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.read': {
@@ -271,6 +278,7 @@ const routes = {
     summary: 'Mark messages as read, up to one',
     params: ofConversation,
     body: json(readConversationBody),
+    refuses: [...ofBridge],
     answers: { 200: conversationAnswer },
   },
   'services.messaging.messages': {
@@ -279,8 +287,8 @@ const routes = {
     path: '/v1/services/messaging/conversations/:conversationId/messages',
     summary: 'Messages of a conversation, the newest first',
     params: ofConversation,
-    query: pageQuery,
-    refuses: ['concurrency_limited'],
+    query: listQuery,
+    refuses: [...ofBridge, 'concurrency_limited'],
     answers: { 200: page(message) },
   },
   'services.messaging.send': {
@@ -291,7 +299,7 @@ const routes = {
     summary: 'Send a text message; repeated with its transactionId, it is sent once',
     params: ofConversation,
     body: json(sendMessageBody),
-    refuses: ['conversation_conflict', 'disk_quota'],
+    refuses: [...ofBridge, 'conversation_conflict', 'disk_quota'],
     answers: { 200: messageAnswer, 201: messageAnswer },
     fillsDatabase: true,
   },
@@ -301,7 +309,7 @@ const routes = {
     path: `${BASE}/sync`,
     summary: 'What changed since a cursor; waits for it',
     body: json(messagingSyncBody),
-    refuses: ['invalid_cursor'],
+    refuses: [...ofBridge, 'invalid_cursor'],
     answers: { 200: messagingSyncAnswer },
   },
 } as const satisfies Routes;

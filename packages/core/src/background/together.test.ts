@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Together } from './together.ts';
+import { Together, type TogetherRules } from './together.ts';
 
 interface Item {
   readonly owner: string;
@@ -9,13 +9,17 @@ interface Item {
 }
 
 /** Work that ends when the test says so. */
-function underTest(didNothing = false) {
+function underTest({
+  didNothing = false,
+  ...rules
+}: Partial<Pick<TogetherRules<Item, string>, 'shares' | 'groups'>> & { didNothing?: boolean } = {}) {
   const groups: { readonly items: readonly Item[]; end(): void; fail(error: Error): void }[] = [];
   const together = new Together<Item, string>({
     ownerOf: ({ owner }) => owner,
     keyOf: ({ key }) => key,
     groups: 1,
     most: 3,
+    ...rules,
     didNothing: () => didNothing,
     work: (items) =>
       new Promise((resolve, reject) => {
@@ -53,7 +57,7 @@ test('owners do not wait for each other, and the same key is never under way twi
 });
 
 test('a group that certainly did nothing is tried one by one, any other fails as a whole', async () => {
-  const tried = underTest(true);
+  const tried = underTest({ didNothing: true });
   const [first, second] = [tried.add('a', '1'), tried.add('a', '2')];
   await turn();
   tried.groups[0]?.fail(new Error('one of them is wrong'));
@@ -65,10 +69,42 @@ test('a group that certainly did nothing is tried one by one, any other fails as
   tried.groups[2]?.end();
   assert.equal(await second, 'did 2');
 
-  const lost = underTest(false);
+  const lost = underTest();
   const both = [lost.add('a', '1'), lost.add('a', '2')];
   await turn();
   lost.groups[0]?.fail(new Error('the connection was lost'));
   for (const one of both) await assert.rejects(one, /the connection was lost/);
   assert.equal(lost.groups.length, 1);
+});
+
+test('who floods has its share of each group, and never all groups', async () => {
+  const shares = { of: ({ key }: Item) => key.slice(0, 1), groups: 1 };
+  const { groups, keys, add } = underTest({ shares, groups: 2 });
+  const flood = Array.from({ length: 7 }, (_, place) => add('', `a${place}`));
+  await turn();
+  assert.deepEqual(keys(), ['a0 a1 a2']);
+  const others = [add('', 'b0'), add('', 'b1'), add('', 'c0'), add('', 'b2'), add('', 'd0')];
+  assert.deepEqual(keys().slice(1), ['b0']);
+  groups[1]?.end();
+  assert.equal(await others[0], 'did b0');
+  await turn();
+  // One of each before a second of any.
+  assert.deepEqual(keys().slice(2), ['b1 c0 d0']);
+  groups[0]?.end();
+  await flood[0];
+  await turn();
+  assert.deepEqual(keys().slice(3), ['a3 a4 a5']);
+  groups[2]?.end();
+  await others[2];
+  await turn();
+  assert.deepEqual(keys().slice(4), ['b2']);
+  groups[3]?.end();
+  await flood[3];
+  await turn();
+  for (const { end } of groups) end();
+  assert.deepEqual(
+    await Promise.all(flood),
+    Array.from({ length: 7 }, (_, place) => `did a${place}`),
+  );
+  assert.deepEqual(await Promise.all(others), ['did b0', 'did b1', 'did c0', 'did b2', 'did d0']);
 });

@@ -54,6 +54,15 @@ export interface CoreConfig {
   readonly messaging: {
     /** In the addresses of accounts, lower case. */
     readonly serverName: string;
+    /** The bridge to Matrix. With one of its two variables alone there is no messaging. */
+    readonly bridge:
+      | { readonly kind: 'none' }
+      | { readonly kind: 'incomplete'; readonly missing: string }
+      | { readonly kind: 'configured'; readonly url: string; readonly token: string };
+    /** Where other servers reach the homeserver, `host:port`; `null` where core does not say it. */
+    readonly federation: string | null;
+    /** Where Matrix clients reach the homeserver; `null` where core does not say it. */
+    readonly clientUrl: string | null;
   };
   readonly listenHost: string;
   readonly listenPort: number;

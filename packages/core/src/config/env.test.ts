@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { test } from 'node:test';
-import { configurationVariables, laterConfigurationVariables } from '@platform/contract';
+import { configurationVariables } from '@platform/contract';
 import { newPushCertificate } from '../../../../tests/support/push-service.ts';
 import { ZOD_PHRASES } from '../../../../tests/support/zod-phrases.ts';
 import { readConfiguration } from './env.ts';
@@ -237,7 +237,7 @@ test('every variable of the specification and its contract is known by name', ()
     OBJECT_STORE_REGION OBJECT_STORE_BUCKET OBJECT_STORE_CREDENTIALS_FILE OBJECT_STORE_PATH_STYLE RUNTIME_DRIVER
     VAPID_SUBJECT LOG_LEVEL MESSAGING_SERVER_NAME MESSAGING_BRIDGE_URL MESSAGING_BRIDGE_TOKEN
   `;
-  const known: string[] = [...Object.keys(configurationVariables), ...laterConfigurationVariables];
+  const known = Object.keys(configurationVariables);
   const names = specified.trim().split(/\s+/);
   assert.deepEqual(
     names.filter((name) => !known.includes(`PLATFORM_${name}`)),
@@ -245,9 +245,48 @@ test('every variable of the specification and its contract is known by name', ()
   );
 });
 
-test('a variable of a part that does not exist yet is reported, not refused', () => {
-  const { notices } = read({ PLATFORM_MESSAGING_BRIDGE_URL: 'x' });
-  assert.equal(notices.length, 1);
+test('a messaging bridge needs its address and its token: with one alone the platform starts and says so', () => {
+  const PLATFORM_MESSAGING_BRIDGE_URL = 'https://bridge.example.net/';
+  const PLATFORM_MESSAGING_BRIDGE_TOKEN = 'a'.repeat(32);
+  const both = read({ PLATFORM_MESSAGING_BRIDGE_URL, PLATFORM_MESSAGING_BRIDGE_TOKEN });
+  const url = 'https://bridge.example.net';
+  assert.deepEqual(both.messaging.bridge, { kind: 'configured', url, token: PLATFORM_MESSAGING_BRIDGE_TOKEN });
+  assert.deepEqual(both.notices, []);
+  assert.doesNotMatch(JSON.stringify(both.effective), /aaaa/);
+  for (const [one, missing] of [
+    [{ PLATFORM_MESSAGING_BRIDGE_URL }, 'PLATFORM_MESSAGING_BRIDGE_TOKEN'],
+    [{ PLATFORM_MESSAGING_BRIDGE_TOKEN }, 'PLATFORM_MESSAGING_BRIDGE_URL'],
+  ] as const) {
+    const { messaging, notices } = read(one);
+    assert.deepEqual(messaging.bridge, { kind: 'incomplete', missing });
+    assert.match(notices.join(), new RegExp(`${missing} is not: messaging is unavailable`));
+  }
+  for (const PLATFORM_MESSAGING_BRIDGE_URL of ['x', 'ftp://b.example', 'http://b.example', 'https://u:p@b.example'])
+    assert.throws(() => read({ PLATFORM_MESSAGING_BRIDGE_URL, PLATFORM_MESSAGING_BRIDGE_TOKEN }), {
+      message: /^PLATFORM_MESSAGING_BRIDGE_URL /,
+    });
+  assert.ok(read({ PLATFORM_MESSAGING_BRIDGE_URL: 'http://127.0.0.1:8390', PLATFORM_MESSAGING_BRIDGE_TOKEN }));
+  assert.throws(
+    () => read({ PLATFORM_MESSAGING_BRIDGE_TOKEN: 'short-secret' }),
+    (error: Error) => error.message.startsWith('PLATFORM_MESSAGING_BRIDGE_TOKEN ') && !error.message.includes('secret'),
+  );
+});
+
+test('the places of a homeserver that core publishes are a host with a port, and an address', () => {
+  const { messaging } = read({
+    PLATFORM_MESSAGING_SERVER_NAME: 'Example.COM',
+    PLATFORM_MESSAGING_FEDERATION: 'matrix.example.com:8448',
+    PLATFORM_MESSAGING_CLIENT_URL: 'https://matrix.example.com/',
+  });
+  assert.deepEqual(
+    [messaging.serverName, messaging.federation, messaging.clientUrl],
+    ['example.com', 'matrix.example.com:8448', 'https://matrix.example.com'],
+  );
+  for (const wrong of ['matrix.example.com', 'https://matrix.example.com:8448', ':8448'])
+    assert.throws(() => read({ PLATFORM_MESSAGING_FEDERATION: wrong }), { message: /^PLATFORM_MESSAGING_FEDERATION / });
+  assert.throws(() => read({ PLATFORM_MESSAGING_CLIENT_URL: 'matrix.example.com' }), {
+    message: /^PLATFORM_MESSAGING_CLIENT_URL /,
+  });
 });
 
 test('people see plain HTTP on a laptop, and https wherever else an app is on the internet', () => {

@@ -5,13 +5,7 @@
 // messaging-settings.ts.
 import { readFileSync } from 'node:fs';
 import * as path from 'node:path';
-import {
-  alternatives,
-  type ConfigurationVariable,
-  configurationVariables,
-  laterConfigurationVariables,
-  nearNames,
-} from '@platform/contract';
+import { alternatives, type ConfigurationVariable, configurationVariables, nearNames } from '@platform/contract';
 import type { LogLevel } from '../log.ts';
 import { readAccountSettings } from './account-settings.ts';
 import { type AccountShareSettings, readAccountShareSettings } from './account-share-settings.ts';
@@ -19,7 +13,12 @@ import type { CoreConfig } from './config.ts';
 import { isDatabaseUrl } from './database-url.ts';
 import { type IngressLimitSettings, readIngressLimits } from './ingress-limits.ts';
 import { type IngressSettings, readIngressSettings } from './ingress-settings.ts';
-import { readMessagingSettings } from './messaging-settings.ts';
+import {
+  type MessagingBridgeSettings,
+  messagingNotices,
+  readMessagingBridge,
+  readMessagingSettings,
+} from './messaging-settings.ts';
 import { type NetworkSettings, readNetworkSettings } from './network-settings.ts';
 import { type NodeSettings, readNodeSettings } from './node-settings.ts';
 import { type NotificationSettings, readNotificationSettings } from './notification-settings.ts';
@@ -57,13 +56,15 @@ export interface PlatformConfig
   readonly dataDirectory: string;
   readonly masterKeyFile: string;
   /** The limits of the contract with what the operator changed. */
+  /** Of the messaging bridge, where this machine runs it. */
+  readonly messagingBridge: MessagingBridgeSettings;
   readonly rates: Rates;
   readonly logLevel: LogLevel;
   /** Where Prometheus may read, on loopback; `null` when it may not. */
   readonly metricsListen: AddressAndPort | null;
   /** What counts in the end, for people. */
   readonly effective: readonly EffectiveSetting[];
-  /** Variables that are set but belong to parts that are not there yet. */
+  /** What is set and does not work, for people. */
   readonly notices: readonly string[];
 }
 
@@ -85,7 +86,7 @@ export interface Surroundings {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export function readConfiguration(environment: Environment, surroundings: Surroundings): PlatformConfig {
-  const notices = unknownVariables(environment);
+  refuseUnknownVariables(environment);
   const read: Read = (name) => {
     const value = environment[name]?.trim();
     return value === '' ? undefined : value;
@@ -118,25 +119,21 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
       'PLATFORM_MASTER_KEY_FILE',
       read('PLATFORM_MASTER_KEY_FILE') ?? path.join(dataDirectory, 'master.key'),
     ),
+    messagingBridge: readMessagingBridge(read, dataDirectory),
     ...readAccountSettings(read),
     rates: readRates(read('PLATFORM_RATE_LIMITS') ?? ''),
     metricsListen: readMetricsListen(read),
     logLevel: choiceOf(read, 'PLATFORM_LOG_LEVEL', ['info', 'fatal', 'error', 'warn', 'debug', 'trace'] as const),
   };
-  return { ...config, effective: effectiveValues(read, config), notices };
+  return { ...config, effective: effectiveValues(read, config), notices: messagingNotices(config.messaging) };
 }
 
-function unknownVariables(environment: Environment): string[] {
-  const notices: string[] = [];
+function refuseUnknownVariables(environment: Environment): void {
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('PLATFORM_') || value === undefined || Object.hasOwn(configurationVariables, name)) continue;
     if (name.startsWith('PLATFORM_TEST_') || name.startsWith('PLATFORM_BENCH_')) continue;
-    const later = (laterConfigurationVariables as readonly string[]).includes(name);
-    if (later) notices.push(`${name} is set, but this version does not have the part it configures.`);
-    else
-      throw wrong(name, 'is not a variable of the platform', `${meantBy(name)}docs/configuration.md lists the names`);
+    throw wrong(name, 'is not a variable of the platform', `${meantBy(name)}docs/configuration.md lists the names`);
   }
-  return notices;
 }
 
 /** `did you mean PLATFORM_OS_ORIGIN? `, or nothing. */
@@ -205,6 +202,7 @@ function effectiveValues(
     | 'listenPort'
     | 'nodePort'
     | 'messaging'
+    | 'messagingBridge'
   >,
 ): PlatformConfig['effective'] {
   const computed: Partial<Record<ConfigurationVariable, string>> = {
@@ -216,6 +214,8 @@ function effectiveValues(
     PLATFORM_MASTER_KEY_FILE: config.masterKeyFile,
     PLATFORM_DATABASE_URL: '(embedded)',
     PLATFORM_MESSAGING_SERVER_NAME: config.messaging.serverName,
+    PLATFORM_MESSAGING_REGISTRATION_FILE: config.messagingBridge.registrationFile,
+    PLATFORM_MESSAGING_STORE_DIR: config.messagingBridge.storeDirectory,
     PLATFORM_VAPID_SUBJECT: config.vapidSubject ?? '',
   };
   return (Object.keys(configurationVariables) as ConfigurationVariable[]).map((name) => {

@@ -1,6 +1,6 @@
 // Search: an index of OpenSearch that takes questions off PostgreSQL.
 import type { CoreConfig } from './config.ts';
-import { type Read, wrong } from './variables.ts';
+import { isLoopback, type Read, wrong } from './variables.ts';
 
 export type SearchSettings = Pick<CoreConfig, 'searchOpenSearch'>;
 
@@ -24,8 +24,4 @@ export function readSearchSettings(read: Read): SearchSettings {
       ? null
       : { username: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
   return { searchOpenSearch: { address: url.origin + url.pathname.replace(/\/$/, ''), auth } };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
 }

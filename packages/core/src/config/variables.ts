@@ -98,3 +98,8 @@ export function originsOf(read: Read, name: ConfigurationVariable, example: stri
     return origin.origin;
   });
 }
+
+/** @param host of a URL */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+}

@@ -20,6 +20,8 @@ export interface Waiting<Who extends Caller, Value> {
     readonly stillAllowed: () => Promise<Who>;
   };
   readonly wakeOn: readonly WakingSignal[];
+  /** Hands on what to call when there may be news that no signal tells of. */
+  readonly wakeBy?: (wake: () => void) => void;
   readonly longestMilliseconds: number;
   /** Ends the wait early. Default: nothing does. */
   readonly over?: AbortSignal;
@@ -37,7 +39,7 @@ export interface Waiting<Who extends Caller, Value> {
  */
 export async function awaitChange<Who extends Caller, Value>(
   { signals, callers, stopping }: Pick<CoreContext, 'signals' | 'callers' | 'stopping'>,
-  { call, wakeOn, longestMilliseconds, over: given, read, isNews }: Waiting<Who, Value>,
+  { call, wakeOn, wakeBy, longestMilliseconds, over: given, read, isNews }: Waiting<Who, Value>,
 ): Promise<Value> {
   const { caller, reply, stillAllowed } = call;
   const wake = new Wake();
@@ -64,6 +66,7 @@ export async function awaitChange<Who extends Caller, Value>(
       end();
     }),
   ];
+  wakeBy?.(wake.wake);
   const timer = setTimeout(end, longestMilliseconds);
   stopping.addEventListener('abort', end);
   reply.raw.once('close', end);

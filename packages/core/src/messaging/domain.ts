@@ -1,20 +1,33 @@
 // The messaging domain: who accounts are to each other, and what they write.
+import type { RefusalError } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
+import type { HandlersOf } from '../http/handlers.ts';
 import { messagingFiles } from './account-files.ts';
-import { bundledTransport } from './bundled/bundled-transport.ts';
 import { removeParty } from './bundled/queries.ts';
+import { chooseTransport } from './choose-transport.ts';
 import { publishingMessages } from './notices.ts';
 import { requireServerName } from './provisioning.ts';
 import { type MessagingRoute, messagingRoutes } from './routes.ts';
 
 export function messagingDomain(context: CoreContext): Domain<MessagingRoute> {
-  const transport = bundledTransport(context);
+  const chosen = chooseTransport(context);
+  const handlers = messagingRoutes(context, chosen.transport);
   return {
-    handlers: messagingRoutes(context, transport),
-    jobs: [publishingMessages(context, transport.find)],
+    handlers: chosen.unavailable === null ? handlers : refusing(handlers, chosen.unavailable),
+    jobs: [publishingMessages(context, chosen.bundled.find)],
+    workers: chosen.workers,
     starting: () => requireServerName(context),
     accountDeleted: (trx, accountKey) => removeParty(trx, accountKey),
-    filesOf: ({ accountKey }) => messagingFiles(transport, accountKey),
+    filesOf: ({ accountKey }) => messagingFiles(chosen, accountKey),
   };
+}
+
+function refusing(handlers: HandlersOf<MessagingRoute>, refusal: () => RefusalError): HandlersOf<MessagingRoute> {
+  const refuseAll = async (): Promise<never> => {
+    throw refusal();
+  };
+  return Object.fromEntries(
+    Object.keys(handlers).map((id) => [id, refuseAll]),
+  ) as unknown as HandlersOf<MessagingRoute>;
 }

@@ -121,7 +121,8 @@ function notificationOf(
 }
 
 /** Accounts of this platform by their name alone. */
-function nameOf({ other: { address } }: TransportConversation, serverName: string): string {
+function nameOf({ others: [other] }: TransportConversation, serverName: string): string {
   const ending = `@${serverName}`;
+  const address = other?.address ?? 'somebody';
   return address.endsWith(ending) ? address.slice(0, -ending.length) : address;
 }

@@ -1,13 +1,15 @@
 // One answer with messages at a time for an account, whichever of its apps asks: bodies are read, opened and written by the thread
 // that answers everybody, so an account that asks much waits for itself.
 import { limits } from '@platform/contract';
-import type { FastifyReply } from 'fastify';
 import { Turns } from '../background/turns.ts';
-import { whenCallerLeaves } from '../http/caller-left.ts';
 
-/** @returns what reads in the turn of the account, unless the caller has left */
+/**
+ * Reads in the turn of the account.
+ *
+ * @param call.left gives it up once the caller has left; without one it is read at once
+ */
 export type ReadInTurn = <Result>(
-  call: { readonly accountKey: string; readonly reply: Pick<FastifyReply, 'raw'> },
+  call: { readonly accountKey: string; readonly left: AbortSignal | undefined },
   read: () => Promise<Result>,
 ) => Promise<Result>;
 
@@ -19,5 +21,5 @@ export function readingInTurn(): ReadInTurn {
     milliseconds: 20_000,
     detail: 'Too many calls for messages of this account wait. Ask for fewer at a time.',
   });
-  return ({ accountKey, reply }, read) => turns.run(accountKey, read, whenCallerLeaves(reply.raw));
+  return ({ accountKey, left }, read) => (left === undefined ? read() : turns.run(accountKey, read, left));
 }

@@ -1,9 +1,9 @@
 // Messaging over HTTP, for apps by their Gateway or their frontend.
 import { type ConversationId, type DomainRoute, type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
+import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { openId } from './opaque-ids.ts';
-import { readingInTurn } from './reading-turns.ts';
 import { shownConversation, shownMessage } from './shown.ts';
 import { syncing } from './sync.ts';
 import type { Acting, ConversationAct, Transport, TransportConversation } from './transport.ts';
@@ -11,8 +11,7 @@ import type { Acting, ConversationAct, Transport, TransportConversation } from '
 export type MessagingRoute = DomainRoute<'messaging'>;
 
 export function messagingRoutes(context: CoreContext, transport: Transport): HandlersOf<MessagingRoute> {
-  const inTurn = readingInTurn();
-  const sync = syncing(context, transport, inTurn);
+  const sync = syncing(context, transport);
 
   function answered(installationId: InstallationId, conversation: TransportConversation) {
     return { conversation: shownConversation(context, installationId, conversation) };
@@ -28,8 +27,8 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       status: 200,
       body: { identity: await transport.identity(caller.accountKey) },
     }),
-    'services.messaging.resolve': async ({ params }) => {
-      const contact = await transport.resolve(params.address);
+    'services.messaging.resolve': async ({ caller: { accountKey }, params }) => {
+      const contact = await transport.resolve(accountKey, params.address);
       if (contact === null) throw refuse('not_found', 'Nobody has this address.');
       return { status: 200, body: { contact } };
     },
@@ -63,9 +62,8 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       const id = openId(context, 'conv', installationId, params.conversationId);
       const list = `messages:${installationId}:${id}`;
       const at = query.cursor === undefined ? undefined : context.cursors.decode(list, query.cursor);
-      const { items, next } = await inTurn({ accountKey, reply }, () =>
-        transport.messages(accountKey, id, { limit: query.limit, at }),
-      );
+      const left = whenCallerLeaves(reply.raw);
+      const { items, next } = await transport.messages(accountKey, id, { limit: query.limit, at }, left);
       return {
         status: 200,
         body: {

@@ -9,14 +9,16 @@ type Context = Pick<CoreContext, 'masterKey'>;
 export function shownConversation(
   context: Context,
   installationId: InstallationId,
-  { id, transport, other, state, unread, createdAt, lastMessageAt }: TransportConversation,
+  { id, transport, others, state, unread, createdAt, lastMessageAt }: TransportConversation,
 ): Conversation {
-  const { address, transportUserId } = other;
   return {
     id: opaqueId(context, 'conv', installationId, id),
     kind: 'direct',
     transport,
-    participants: [{ address, ...(transportUserId === undefined ? {} : { transportUserId }) }],
+    participants: others.map(({ address, transportUserId }) => ({
+      address,
+      ...(transportUserId === undefined ? {} : { transportUserId }),
+    })),
     state,
     unread,
     createdAt: createdAt.toISOString(),

@@ -1,13 +1,15 @@
 // `POST /sync`: what changed since a cursor, and the wait for it. A wait costs no query, only its place here.
+
+import { isDeepStrictEqual } from 'node:util';
 import { type InstallationId, limits, type MessagingNews, type RouteBody, refuse } from '@platform/contract';
 import type { FastifyReply } from 'fastify';
 import { earlier } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { awaitChange } from '../events/await-change.ts';
+import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
-import type { ReadInTurn } from './reading-turns.ts';
 import { shownConversation, shownMessage } from './shown.ts';
-import type { News, Transport } from './transport.ts';
+import type { News, Position, Transport } from './transport.ts';
 
 type AppCaller = FrontendCaller | InstallationCaller;
 type Body = RouteBody<'services.messaging.sync'>;
@@ -20,38 +22,39 @@ interface SyncCall {
 }
 
 /** What a cursor holds: the reader that began without one, the change up to which it has read, and when that was. */
-type CursorContent = readonly [reader: string, position: number, at: number];
+type CursorContent = readonly [reader: string, position: Position, at: number];
 
 const DAY = 86_400_000;
 
-export function syncing(
-  context: CoreContext,
-  transport: Transport,
-  inTurn: ReadInTurn,
-): (call: SyncCall) => Promise<MessagingNews> {
+export function syncing(context: CoreContext, transport: Transport): (call: SyncCall) => Promise<MessagingNews> {
   const waits = new Waits();
   return async ({ caller, body, reply, stillAllowed }) => {
     const { installationId } = caller;
     if (body.cursor === undefined) {
       const reader = context.random(9).toString('base64url');
-      return shown(context, installationId, reader, await transport.begin(caller.accountKey));
+      return shown(context, installationId, reader, await transport.begin(caller.accountKey, body.limit));
     }
     const [reader, position] = openCursor(context, installationId, body.cursor);
-    const read = ({ accountKey }: AppCaller) =>
-      inTurn({ accountKey, reply }, () => transport.news(accountKey, position, body.limit));
-    if (body.timeoutMs === 0) return shown(context, installationId, reader, await read(caller));
+    const { accountKey } = caller;
+    const { limit, timeoutMs } = body;
+    const left = whenCallerLeaves(reply.raw);
+    if (timeoutMs === 0)
+      return shown(context, installationId, reader, await transport.news(accountKey, position, limit, left));
     const wait = waits.begin(installationId, reader);
+    const following = transport.follow(accountKey, position, { limit, milliseconds: timeoutMs, left });
     try {
       const news = await awaitChange(context, {
         call: { caller, reply, stillAllowed },
-        wakeOn: [{ signal: 'messaging-changed', about: { member: 'accountKey', value: caller.accountKey } }],
-        longestMilliseconds: body.timeoutMs,
+        wakeOn: [{ signal: 'messaging-changed', about: { member: 'accountKey', value: accountKey } }],
+        wakeBy: following.onNews,
+        longestMilliseconds: timeoutMs,
         over: wait.over,
-        read,
-        isNews: ({ position: reached }) => reached > position,
+        read: following.read,
+        isNews: ({ position: reached }) => !isDeepStrictEqual(reached, position),
       });
       return shown(context, installationId, reader, news);
     } finally {
+      following.end();
       wait.end();
     }
   };

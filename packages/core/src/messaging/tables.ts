@@ -70,6 +70,16 @@ declare module '../database/schema.ts' {
       due_at: Date;
       attempts: Generated<number>;
     };
+    /** Whom an account wrote to through the bridge, and when first. */
+    bridge_requests: { account_key: string; user_id: string; asked_at: Date };
+    /** What apps sent through the bridge. */
+    bridge_sends: {
+      installation_id: string;
+      transaction_id: string;
+      account_key: string;
+      /** Of the conversation and the body, under a key. */
+      digest: Buffer;
+    };
   }
 }
 
@@ -80,4 +90,6 @@ export const tables = {
   conversation_sides: {},
   conversation_messages: {},
   message_notices: {},
+  bridge_requests: {},
+  bridge_sends: {},
 } satisfies OwnedTables;

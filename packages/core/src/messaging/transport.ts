@@ -14,10 +14,11 @@ export interface Acting {
 }
 
 export interface TransportConversation {
-  /** A UUID. */
+  /** A UUID, or what the bridge calls it (`bridgeIdOf`). */
   readonly id: string;
   readonly transport: MessagingTransport;
-  readonly other: { readonly address: string; readonly transportUserId?: string };
+  /** Everybody but the account: mostly one. */
+  readonly others: readonly { readonly address: string; readonly transportUserId?: string }[];
   readonly state: ConversationState;
   readonly unread: number;
   readonly createdAt: Date;
@@ -25,7 +26,7 @@ export interface TransportConversation {
 }
 
 export interface TransportMessage {
-  /** A UUID. */
+  /** A UUID, or what the bridge calls it (`bridgeIdOf`). */
   readonly id: string;
   readonly conversationId: string;
   readonly senderAddress: string;
@@ -46,9 +47,12 @@ export interface PageAt {
   readonly at: unknown;
 }
 
+/** Up to where was read: as the transport says it, or that of the bundled one and that of the bridge. */
+export type Position = number | { readonly bundled: number; readonly bridge: string | null };
+
 export interface News {
   /** Where the next call begins. */
-  readonly position: number;
+  readonly position: Position;
   readonly conversations: readonly TransportConversation[];
   readonly messages: readonly TransportMessage[];
   readonly hasMore: boolean;
@@ -60,7 +64,7 @@ export type ConversationAct = 'accept' | 'decline' | 'leave' | 'block';
 export interface Transport {
   identity(accountKey: string): Promise<MessagingIdentity>;
   /** `null` for nobody. */
-  resolve(address: string): Promise<MessagingContact | null>;
+  resolve(accountKey: string, address: string): Promise<MessagingContact | null>;
   conversations(accountKey: string, page: PageAt): Promise<TransportPage<TransportConversation>>;
   /** `undefined` for one that the account does not have. */
   find(accountKey: string, conversationId: string): Promise<TransportConversation | undefined>;
@@ -70,13 +74,41 @@ export interface Transport {
   ): Promise<{ readonly conversation: TransportConversation; readonly created: boolean }>;
   act(accountKey: string, conversationId: string, act: ConversationAct): Promise<TransportConversation>;
   markRead(accountKey: string, conversationId: string, messageId: string): Promise<TransportConversation>;
-  messages(accountKey: string, conversationId: string, page: PageAt): Promise<TransportPage<TransportMessage>>;
+  /** @param left of the caller, who then takes a turn of the account; without one it is read at once */
+  messages(
+    accountKey: string,
+    conversationId: string,
+    page: PageAt,
+    left?: AbortSignal,
+  ): Promise<TransportPage<TransportMessage>>;
   send(
     acting: Acting,
     sending: { readonly conversationId: string; readonly transactionId: string; readonly body: string },
   ): Promise<{ readonly message: TransportMessage; readonly created: boolean }>;
   /** The newest conversations, and where news begin. */
-  begin(accountKey: string): Promise<News>;
-  /** What there is after a position; at once. @throws RefusalError `invalid_cursor` for one that is yet to come */
-  news(accountKey: string, position: number, limit: number): Promise<News>;
+  begin(accountKey: string, limit: number): Promise<News>;
+  /**
+   * What there is after a position; at once.
+   *
+   * @param left as of `messages`
+   * @throws RefusalError `invalid_cursor` for one that is yet to come
+   */
+  news(accountKey: string, position: Position, limit: number, left?: AbortSignal): Promise<News>;
+  /** Waits for what comes after a position. */
+  follow(accountKey: string, position: Position, waiting: FollowOptions): Following;
+}
+
+export interface FollowOptions {
+  readonly limit: number;
+  readonly milliseconds: number;
+  readonly left: AbortSignal;
+}
+
+export interface Following {
+  /** Calls it when there may be news that no signal of core tells of. */
+  onNews(wake: () => void): void;
+  /** What there is by now. @throws as `news` */
+  read(): Promise<News>;
+  /** Nobody waits any more. */
+  end(): void;
 }

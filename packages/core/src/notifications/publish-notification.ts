@@ -1,9 +1,11 @@
 // Publishes a notification of an installation, once for each dedupe key. What is published while a transaction is being
 // written waits for the next one and shares it: a signal makes PostgreSQL commit one transaction after the other, so
-// one for each notification would be as fast as the disk.
+// one for each notification would be as fast as the disk. Accounts have equal parts of a transaction.
 import { type NotificationId, notificationId, type RouteBody, refuse } from '@platform/contract';
+import { Together } from '../background/together.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
+import { onBehalfOf } from '../database/fair-pool.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
 import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 import type { NewNotification } from './queries.ts';
@@ -20,50 +22,27 @@ export type Publish = (
   body: RouteBody<'services.notifications.publish'>,
 ) => Promise<Published>;
 
-interface Waiting {
-  readonly notification: NewNotification;
-  readonly stored: (published: Published) => void;
-  readonly failed: (error: unknown) => void;
-}
-
 /** Resolves each notification when it is durable. */
 export function notificationPublisher(context: CoreContext): Publish {
-  const queue: Waiting[] = [];
-  let running = 0;
-
-  function begin(): void {
-    while (running < TRANSACTIONS && queue.length > 0) {
-      running += 1;
-      void storeTogether(context, queue.splice(0, MOST_TOGETHER)).finally(() => {
-        running -= 1;
-        begin();
-      });
+  const together = new Together<NewNotification, Published>({
+    ownerOf: () => '',
+    shares: { of: ({ account_key }) => account_key, groups: TRANSACTIONS - 1 },
+    keyOf: ({ id }) => id,
+    groups: TRANSACTIONS,
+    most: MOST_TOGETHER,
+    // A transaction of many accounts waits for a connection in the line of none of them.
+    work: (notifications) => onBehalfOf('notifications.publish', () => storeNotifications(context, notifications)),
+    // Retried one by one, so that only the faulty one is refused.
+    didNothing: () => true,
+  });
+  return async (caller, body) => {
+    try {
+      return await together.add(newNotification(context, caller, body));
+    } catch (error) {
+      // The installation may have been removed since its credential was looked up.
+      throw isMissingReference(error) ? refuse('unauthenticated') : error;
     }
-  }
-
-  return function publish(caller, body) {
-    return new Promise((stored, failed) => {
-      queue.push({ notification: newNotification(context, caller, body), stored, failed });
-      begin();
-    });
   };
-}
-
-/** Settles every one of them; none of them fails for another's fault. */
-async function storeTogether(context: CoreContext, waiting: readonly Waiting[]): Promise<void> {
-  try {
-    const published = await storeNotifications(
-      context,
-      waiting.map(({ notification }) => notification),
-    );
-    for (const [index, one] of published.entries()) waiting[index]?.stored(one);
-  } catch (error) {
-    const [only, ...others] = waiting;
-    // Nothing was stored: retry one by one, so that only the faulty one is refused.
-    if (others.length > 0) for (const one of waiting) await storeTogether(context, [one]);
-    // The installation may have been removed since its credential was looked up.
-    else only?.failed(isMissingReference(error) ? refuse('unauthenticated') : error);
-  }
 }
 
 function newNotification(

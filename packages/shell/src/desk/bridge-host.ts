@@ -29,7 +29,7 @@ import { changeNotificationSettings, readNotificationSettings } from './notifica
 import { type Asker, prompt } from './prompts/ask.tsx';
 import { askToChangeAccount, askToInvite, askToUninvite } from './prompts/ask-operator.ts';
 import { askToInstall } from './prompts/ask-to-install.ts';
-import { askForContact, pickedContact } from './prompts/contact-pick.tsx';
+import { askForContact } from './prompts/contact-pick.tsx';
 import { askToOpenLink } from './prompts/link-review.tsx';
 import { askToPause } from './prompts/pause-review.tsx';
 import { askToUninstall } from './prompts/uninstall-review.tsx';
@@ -98,8 +98,7 @@ const shellSide: ShellSide = {
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   saveFile: (asker, { file, name }) => saveForApp(askerOf(asker), file, name),
-  pickContact: (asker) => askForContact(askerOf(asker), asker),
-  pickedContact,
+  pickContact: (asker) => askForContact(askerOf(asker)),
   reviewPause: (asker) => askToPause(askerOf(asker)),
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),

@@ -15,21 +15,42 @@ const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true });
  * @throws RefusalError `invalid_request`, `forbidden_material`, or what `keepsJson` says
  */
 export function parseBody(bytes: Uint8Array, body: JsonBody, findSecrets?: FindSecrets): unknown {
-  const text = decode(bytes);
-  if (tooDeep(text))
-    throw refuse('invalid_request', `The body is nested deeper than ${limits.jsonDepth.value} levels.`);
+  const text = decodeShallow(bytes);
   if (body.keepsJson !== undefined) refuseLargeJson(text, body.keepsJson);
   const value = parseJson(text);
   const found = body.refusesSecrets === true ? findSecrets?.(text) : null;
   if (found != null)
     throw refuse('forbidden_material', undefined, { errors: [{ path: found.path, message: found.kind }] });
-  if (repeatsMember(text, value)) throw refuse('invalid_request', 'The body names a member twice.');
+  refuseRepeated(text, value);
   if (body.keepsJson !== undefined) refuseAlteredJson(text);
   if (body.cleansText !== true) refuseUnstorableJson(text, value);
   // A member named __proto__ is own data to JSON.parse; no schema knows it, so it is unknown like any other.
   const result = body.schema.safeParse(value);
   if (result.success) return result.data;
   throw notValid('The body', fieldErrors(result.error));
+}
+
+/**
+ * What JSON from elsewhere says, such as the answer of a service.
+ *
+ * @throws RefusalError `invalid_request` for what is no UTF-8 or JSON, is too deep, or names a member twice
+ */
+export function decodeJson(bytes: Uint8Array): unknown {
+  const text = decodeShallow(bytes);
+  const value = parseJson(text);
+  refuseRepeated(text, value);
+  return value;
+}
+
+function decodeShallow(bytes: Uint8Array): string {
+  const text = decode(bytes);
+  if (tooDeep(text))
+    throw refuse('invalid_request', `The body is nested deeper than ${limits.jsonDepth.value} levels.`);
+  return text;
+}
+
+function refuseRepeated(text: string, value: unknown): void {
+  if (repeatsMember(text, value)) throw refuse('invalid_request', 'The body names a member twice.');
 }
 
 function parseJson(text: string): unknown {

@@ -8,6 +8,7 @@ import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
 import { isAppOrigin, parseAppHost } from '../callers/origins.ts';
+import { matrixDocuments, serveMatrixDocument } from './matrix-documents.ts';
 import { isPageVisit, writeWrongHostPage } from './plain-page.ts';
 import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
@@ -21,7 +22,7 @@ const CONNECTIONS_PER_ADDRESS = 512;
 
 export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
   readonly callers: Pick<Callers, 'schemes'>;
-  readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies'>;
+  readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies' | 'messaging'>;
 }
 
 /** The server behind every host of core. `api` is fastify's handler; `requestId` names each answer. */
@@ -35,6 +36,7 @@ export function createListener(
   const servicesHost = new URL(servicesOrigin(config)).host;
   const hasApi = (host: string) => host === shellHost || host === servicesHost;
   const { scheme, port } = originParts(config);
+  const matrixDocument = matrixDocuments(config.messaging);
   const refusedOverLink = refusalOverLink(options.callers.schemes);
 
   function dispatch({ req, res, head, path }: IncomingRequest): void {
@@ -50,7 +52,10 @@ export function createListener(
       refuse(res, refused);
       return;
     }
-    if (!hasApi(host)) {
+    const document = matrixDocument(host, path);
+    if (document !== undefined)
+      serve(res, async () => serveMatrixDocument(req, res, { document, requestId: requestId() }));
+    else if (!hasApi(host)) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
       if (appHost !== null) serve(res, () => options.serveApp(req, res, appHost));

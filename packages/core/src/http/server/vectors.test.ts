@@ -17,7 +17,12 @@ describe('the listener of core', () => {
   let server: Server;
   before(async () => {
     const logged = (): void => undefined;
-    const config = { origin: `http://${SHELL_HOST}`, appsDomain: 'apps.example.test', trustedProxies: [] };
+    const config = {
+      origin: `http://${SHELL_HOST}`,
+      appsDomain: 'apps.example.test',
+      trustedProxies: [],
+      messaging: { serverName: SHELL_HOST, bridge: { kind: 'none' }, federation: null, clientUrl: null },
+    } as const;
     server = createListener(
       {
         config,

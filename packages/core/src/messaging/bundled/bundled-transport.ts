@@ -4,7 +4,15 @@ import type { CoreContext } from '../../context.ts';
 import { accountOfAddress, findByKey } from '../account-queries.ts';
 import { addressText, parseAddress, userIdOf } from '../addresses.ts';
 import { provision } from '../provisioning.ts';
-import type { News, PageAt, Transport, TransportConversation, TransportMessage, TransportPage } from '../transport.ts';
+import { readingInTurn } from '../reading-turns.ts';
+import type {
+  PageAt,
+  Position,
+  Transport,
+  TransportConversation,
+  TransportMessage,
+  TransportPage,
+} from '../transport.ts';
 import { conversationChanger } from './change-conversations.ts';
 import {
   findConversation,
@@ -28,6 +36,7 @@ export function bundledTransport(context: Context): Transport {
   const { database, config } = context;
   const { serverName } = config.messaging;
   const change = conversationChanger(context);
+  const inTurn = readingInTurn();
 
   function contactOf(name: string): MessagingContact {
     const address = { kind: 'local', name } as const;
@@ -42,7 +51,7 @@ export function bundledTransport(context: Context): Transport {
     const conversation: TransportConversation = {
       id,
       transport: 'bundled',
-      other: otherName === null ? { address: DELETED } : participantOf(otherName),
+      others: [otherName === null ? { address: DELETED } : participantOf(otherName)],
       state,
       unread,
       createdAt,
@@ -51,7 +60,7 @@ export function bundledTransport(context: Context): Transport {
     return conversation;
   }
 
-  function participantOf(name: string): TransportConversation['other'] {
+  function participantOf(name: string): TransportConversation['others'][number] {
     const { address, transportUserId } = contactOf(name);
     return { address, transportUserId };
   }
@@ -80,12 +89,22 @@ export function bundledTransport(context: Context): Transport {
     return parsed === null ? undefined : await accountOfAddress(context, parsed);
   }
 
+  const news: Transport['news'] = (accountKey, position, limit, left) =>
+    inTurn({ accountKey, left }, async () => {
+      const read = await readNews(context, accountKey, bundledPosition(position), limit);
+      return {
+        ...read,
+        conversations: read.conversations.map(conversationOf),
+        messages: read.messages.map(messageOf),
+      };
+    });
+
   return {
     async identity(accountKey) {
       const { address, transportUserId } = contactOf(await provision(context, accountKey));
       return { address, transportUserId, transport: 'bundled', provisioned: true };
     },
-    async resolve(address) {
+    async resolve(_, address) {
       const account = await findAccount(address);
       return account === undefined ? null : contactOf(account.name);
     },
@@ -114,12 +133,13 @@ export function bundledTransport(context: Context): Transport {
       await change({ do: 'read', accountKey, conversationId, messageId });
       return conversation(accountKey, conversationId);
     },
-    async messages(accountKey, conversationId, { limit, at }) {
-      if ((await findConversation(database, accountKey, conversationId)) === undefined) throw refuse('not_found');
-      const page = { before: at === undefined ? null : Number(at), limit };
-      const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
-      return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
-    },
+    messages: (accountKey, conversationId, { limit, at }, left) =>
+      inTurn({ accountKey, left }, async () => {
+        if ((await findConversation(database, accountKey, conversationId)) === undefined) throw refuse('not_found');
+        const page = { before: at === undefined ? null : Number(at), limit };
+        const { items, more } = await selectMessages(database, { accountKey, conversationId }, page);
+        return { items: items.map(messageOf), next: more ? (items.at(-1)?.change ?? null) : null };
+      }),
     async send({ accountKey, installationId }, { conversationId, transactionId, body }) {
       const { message, created } = await change({
         do: 'send',
@@ -140,15 +160,18 @@ export function bundledTransport(context: Context): Transport {
       const newest = await selectLatest(database, accountKey, { before: null, limit });
       return { position, conversations: newest.map(conversationOf), messages: [], hasMore: false };
     },
-    async news(accountKey, position, limit) {
-      const news = await readNews(context, accountKey, position, limit);
-      return {
-        ...news,
-        conversations: news.conversations.map(conversationOf),
-        messages: news.messages.map(messageOf),
-      } satisfies News;
-    },
+    news,
+    follow: (accountKey, position, { limit, left }) => ({
+      onNews: () => undefined,
+      read: () => news(accountKey, position, limit, left),
+      end: () => undefined,
+    }),
   };
+}
+
+/** Of a cursor that was given while a bridge was configured, too. */
+function bundledPosition(position: Position): number {
+  return typeof position === 'number' ? position : position.bundled;
 }
 
 /**

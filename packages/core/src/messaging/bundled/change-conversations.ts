@@ -5,6 +5,7 @@ import { Together } from '../../background/together.ts';
 import type { CoreContext } from '../../context.ts';
 import { uuidv7 } from '../../credentials/ids.ts';
 import { changingAt } from '../../database/changing.ts';
+import { onBehalfOf } from '../../database/fair-pool.ts';
 import { notifyEach } from '../../database/notify.ts';
 import type { Executor } from '../../database/schema.ts';
 import { queueNotices } from '../notices.ts';
@@ -38,13 +39,18 @@ export function conversationChanger(context: Context): ChangeConversation {
   let numbers = 0;
   const together = new Together<{ readonly operation: Operation; readonly number: string }, Changed | RefusalError>({
     ownerOf: () => '',
+    // One account's would wait for each other at its lock.
+    shares: { of: ({ operation }) => operation.accountKey, groups: 1 },
     keyOf: ({ number }) => number,
     groups: TRANSACTIONS,
     most: MOST_TOGETHER,
+    // A transaction of many accounts waits for a connection in the line of none of them.
     work: (items) =>
-      applyAll(
-        context,
-        items.map(({ operation }) => operation),
+      onBehalfOf('messaging.change', () =>
+        applyAll(
+          context,
+          items.map(({ operation }) => operation),
+        ),
       ),
     didNothing: () => false,
   });

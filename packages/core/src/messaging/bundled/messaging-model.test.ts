@@ -8,7 +8,7 @@ import { type Constellation, startConstellation } from '../../../../../tests/sup
 import { fc } from '../../../../../tests/support/fast-check.ts';
 import { thorough } from '../../../../../tests/support/thorough.ts';
 import { MessagingModel, type ModelAct } from '../../../test-support/messaging-model.ts';
-import type { News, Transport, TransportMessage } from '../transport.ts';
+import type { News, Position, Transport, TransportMessage } from '../transport.ts';
 import { bundledTransport } from './bundled-transport.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
@@ -95,7 +95,7 @@ test(`${RUNS} random courses`, async () => {
     fc.asyncProperty(fc.array(act, { minLength: 10, maxLength: 60 }), async (acts) => {
       const model = new MessagingModel();
       const everybody = await people();
-      const learned = new Map<string, { position: number; messages: TransportMessage[] }>();
+      const learned = new Map<string, { position: Position; messages: TransportMessage[] }>();
       for (const { key } of everybody) learned.set(key, { position: 0, messages: [] });
       const begun = now;
       for (const [index, one] of acts.entries()) {
@@ -146,7 +146,7 @@ async function compare(own: Person, other: Person, model: MessagingModel): Promi
 async function learn(
   transport: Transport,
   key: string,
-  learned: Map<string, { position: number; messages: TransportMessage[] }>,
+  learned: Map<string, { position: Position; messages: TransportMessage[] }>,
   limit: number,
 ): Promise<void> {
   const reader = learned.get(key);

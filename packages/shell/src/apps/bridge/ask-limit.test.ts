@@ -27,6 +27,15 @@ test('after three refusals within a minute an app has to wait, another has not',
   assert.equal(await limit.ask('pushy', yes), true);
 });
 
+test('an answer may say more than yes; null declines', async () => {
+  const limit = createAskLimit(() => 0);
+  const somebody = { address: 'ben@platform.example' };
+  for (const one of ['first', 'second', 'third'])
+    assert.equal(await limit.ask<typeof somebody | null>('picky', async () => null), null, one);
+  await assert.rejects(limit.ask('picky', yes), { code: 'rate_limited' });
+  assert.equal(await limit.ask('polite', async () => somebody), somebody);
+});
+
 test('a yes in between clears the earlier refusals', async () => {
   const limit = createAskLimit(() => 0);
   await limit.ask('store', no);

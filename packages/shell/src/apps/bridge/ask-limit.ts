@@ -7,10 +7,10 @@ const MINUTE_MS = 60_000;
 
 export interface AskLimit {
   /**
-   * Runs one question of an app.
+   * Runs one question of an app. `false` and `null` decline it.
    * @throws BridgeRefusal `concurrency_limited` while another question is open, `rate_limited` after repeated refusals
    */
-  ask(appId: string, question: () => Promise<boolean>): Promise<boolean>;
+  ask<Answer>(appId: string, question: () => Promise<Answer>): Promise<Answer>;
 }
 
 export function createAskLimit(now: () => number): AskLimit {
@@ -25,9 +25,10 @@ export function createAskLimit(now: () => number): AskLimit {
       }
       open = true;
       try {
-        const approved = await question();
-        refusals.set(appId, approved ? [] : [...recent, now()]);
-        return approved;
+        const answer = await question();
+        const isDeclined = answer === false || answer === null;
+        refusals.set(appId, isDeclined ? [...recent, now()] : []);
+        return answer;
       } finally {
         open = false;
       }

@@ -50,10 +50,10 @@ async function answer<Name extends BridgeCall>(
     // The person may have turned to another app meanwhile.
     requireCaller(method, params, caller);
   }
-  const call: Call<Name> = { shell, caller, params, resources, approved: true };
+  const call: Call<Name> = { shell, caller, params, resources };
+  if (method.asks === undefined) return await method.run(call);
   const { asks, run } = method;
-  if (asks === undefined) return await run(call);
-  return await run({ ...call, approved: await shell.ask(caller.appId, () => asks(call)) });
+  return await run(call, await shell.ask(caller.appId, () => asks(call)));
 }
 
 /**

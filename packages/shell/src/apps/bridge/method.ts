@@ -1,6 +1,6 @@
 // What the bridge's table says of one method: who may call it, about what, and what it does. call-method.ts applies it,
 // in one order for every method; no method checks grants, the front or the calling app itself.
-import type { BridgeCall, BridgeCalls, PermissionId } from '@platform/contract';
+import type { BridgeCall, BridgeCalls, PermissionId, PickedContact } from '@platform/contract';
 import type { Readers } from './params.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
@@ -16,9 +16,17 @@ export interface Call<Name extends BridgeCall> {
   readonly params: Params<Name>;
   /** Resources of the method's grant, as core held them when the call came; empty for a method without a grant. */
   readonly resources: readonly string[];
-  /** What the person answered to `asks`; `true` for a method that does not ask. */
-  readonly approved: boolean;
 }
+
+/** Answers that say more than yes or no; `null` declines. */
+interface Choices {
+  'contacts.pick': PickedContact | null;
+}
+
+/** What a person answers to the question of a method. */
+export type Answer<Name extends BridgeCall> = Name extends keyof Choices ? Choices[Name] : boolean;
+
+type Result<Name extends BridgeCall> = Promise<BridgeCalls[Name]['result']> | BridgeCalls[Name]['result'];
 
 /** A value, or how it follows from the parameters of the call; `undefined` demands nothing. */
 type ByParams<Name extends BridgeCall, Value> = Value | ((params: Params<Name>) => Value | undefined);
@@ -50,15 +58,25 @@ interface Answered<Name extends BridgeCall> {
   readonly front?: ByParams<Name, boolean>;
   /** Names an app of the account; one that is not installed is `not_found`. */
   readonly installed?: (params: Params<Name>) => string | undefined;
-  /**
-   * Puts a trusted prompt before the person and says whether they agreed. One question at a time, and an app whose
-   * questions were refused several times has to wait (ask-limit.ts). `run` follows whatever the answer is.
-   */
-  readonly asks?: (call: Call<Name>) => Promise<boolean>;
-  readonly run: (call: Call<Name>) => Promise<BridgeCalls[Name]['result']> | BridgeCalls[Name]['result'];
 }
 
-export type Method<Name extends BridgeCall> = Answered<Name> & (Granted<Name> | Ungranted);
+interface Asking<Name extends BridgeCall> {
+  /**
+   * Puts a trusted prompt before the person and gives their answer. One question at a time, and an app whose questions were
+   * declined several times has to wait (ask-limit.ts). `run` follows whatever the answer is.
+   */
+  readonly asks: (call: Call<Name>) => Promise<Answer<Name>>;
+  readonly run: (call: Call<Name>, answer: Answer<Name>) => Result<Name>;
+}
+
+interface Unasked<Name extends BridgeCall> {
+  readonly asks?: undefined;
+  readonly run: (call: Call<Name>) => Result<Name>;
+}
+
+export type Method<Name extends BridgeCall> = Answered<Name> &
+  (Granted<Name> | Ungranted) &
+  (Asking<Name> | Unasked<Name>);
 
 /** The methods of one domain, e.g. `MethodsOf<'apps'>` for every `apps.…`. */
 export type MethodsOf<Domain extends string> = {

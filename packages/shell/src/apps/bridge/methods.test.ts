@@ -177,6 +177,12 @@ test('the answer of the person to a review is the answer of the call', async () 
   }
 });
 
+test('an app gets the contact that the person picked at this question, or nobody', async () => {
+  const ben = { address: 'ben@platform.example', label: 'Ben' };
+  assert.deepEqual(await call(world({ approves: true }), 'contacts.pick'), { contact: ben });
+  assert.deepEqual(await call(world({ approves: false }), 'contacts.pick'), { contact: null });
+});
+
 test('lists hold only what the grant covers, with pictures a frame can show', async () => {
   const state = world({ grants: [{ id: 'apps.install', resources: ['no*'] }] });
   const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };

@@ -96,7 +96,7 @@ export interface ShellSide {
    * Puts one question of an app before the person (ask-limit.ts).
    * @throws BridgeRefusal `concurrency_limited` while another one is open, `rate_limited` after repeated refusals
    */
-  ask(asker: string, question: () => Promise<boolean>): Promise<boolean>;
+  ask<Answer>(asker: string, question: () => Promise<Answer>): Promise<Answer>;
   /** Trusted review; true when the person approved and the app is installed. */
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
   /** Trusted confirmation; true when the publisher approved and the version is deleted. */
@@ -107,10 +107,8 @@ export interface ShellSide {
   isPlatformAddress(asker: string, url: string): boolean;
   /** Trusted confirmation; true when the person approved and the address is opened in a new tab. */
   reviewLink(asker: string, url: string): Promise<boolean>;
-  /** Trusted question; true when the person picked somebody of their contacts for the app. */
-  pickContact(asker: string): Promise<boolean>;
-  /** Whom they picked last. */
-  pickedContact(asker: string): PickedContact | null;
+  /** Trusted question: whom of their contacts the person picked for the app; `null` for nobody. */
+  pickContact(asker: string): Promise<PickedContact | null>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 

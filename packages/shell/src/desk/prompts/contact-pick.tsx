@@ -8,20 +8,20 @@ import { hueOf, letterOf } from '../../design/letter.ts';
 import { type Asked, type Asker, ask } from './ask.tsx';
 import { AskerLine, Decision } from './parts.tsx';
 
-const picked = new Map<string, PickedContact>();
-
-/** @returns whether somebody was picked, whom `pickedContact` then gives */
-export function askForContact(asker: Asker, appId: string): Promise<boolean> {
-  picked.delete(appId);
-  return ask(ContactPick, asker, { appId });
+interface Choice {
+  readonly pick: (contact: PickedContact) => void;
 }
 
-/** Whom the person picked for the app last. */
-export function pickedContact(appId: string): PickedContact | null {
-  return picked.get(appId) ?? null;
+/** @returns whom the person picked; `null` for nobody */
+export async function askForContact(asker: Asker): Promise<PickedContact | null> {
+  let picked: PickedContact | null = null;
+  const pick: Choice['pick'] = (contact) => {
+    picked = contact;
+  };
+  return (await ask(ContactPick, asker, { pick })) ? picked : null;
 }
 
-function ContactPick({ asked }: { readonly asked: Asked & { readonly appId: string } }) {
+function ContactPick({ asked }: { readonly asked: Asked & Choice }) {
   const [contacts, setContacts] = useState<readonly Contact[]>();
   const [failure, setFailure] = useState<string>();
   const [words, setWords] = useState('');
@@ -36,7 +36,7 @@ function ContactPick({ asked }: { readonly asked: Asked & { readonly appId: stri
 
   function give(): void {
     if (chosen === undefined) return;
-    picked.set(asked.appId, { address: chosen.address, label: chosen.label });
+    asked.pick({ address: chosen.address, label: chosen.label });
     asked.answer(true);
   }
 

@@ -92,7 +92,7 @@ export const appMethods: MethodsOf<'apps'> = {
     target: ({ appId }) => appId,
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewInstall(caller.appId, params.appId, params.version ?? null),
-    run: ({ approved }) => ({ installed: approved }),
+    run: (_, approved) => ({ installed: approved }),
   },
   'apps.withdraw': {
     params: { appId: appIdText, version: versionText },
@@ -101,7 +101,7 @@ export const appMethods: MethodsOf<'apps'> = {
     target: ({ appId }) => appId,
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewWithdraw(caller.appId, params.appId, params.version),
-    run: ({ approved }) => ({ withdrawn: approved }),
+    run: (_, approved) => ({ withdrawn: approved }),
   },
   'apps.uninstall': {
     params: { appId: appIdText },
@@ -111,7 +111,7 @@ export const appMethods: MethodsOf<'apps'> = {
     front: true,
     installed: ({ appId }) => appId,
     asks: ({ shell, caller, params }) => shell.reviewUninstall(caller.appId, params.appId),
-    run: ({ approved }) => ({ removed: approved }),
+    run: (_, approved) => ({ removed: approved }),
   },
 };
 

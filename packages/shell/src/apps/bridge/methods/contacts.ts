@@ -34,6 +34,6 @@ export const contactMethods: MethodsOf<'contacts'> = {
     params: {},
     front: true,
     asks: ({ shell, caller }) => shell.pickContact(caller.appId),
-    run: ({ shell, caller, approved }) => ({ contact: approved ? shell.pickedContact(caller.appId) : null }),
+    run: (_, contact) => ({ contact }),
   },
 };

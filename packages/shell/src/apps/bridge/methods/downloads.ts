@@ -7,6 +7,6 @@ export const downloadMethods: MethodsOf<'downloads'> = {
     params: { file: blob, name: fileNameText },
     front: true,
     asks: ({ shell, caller, params }) => shell.saveFile(caller.appId, params),
-    run: ({ approved }) => ({ saved: approved }),
+    run: (_, approved) => ({ saved: approved }),
   },
 };

@@ -14,6 +14,6 @@ export const linkMethods: MethodsOf<'links'> = {
       }
       return shell.reviewLink(caller.appId, params.url);
     },
-    run: ({ approved }) => ({ opened: approved }),
+    run: (_, approved) => ({ opened: approved }),
   },
 };

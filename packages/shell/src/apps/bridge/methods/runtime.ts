@@ -29,6 +29,6 @@ export const runtimeMethods: MethodsOf<'runtime'> = {
     target: '*',
     front: true,
     asks: ({ shell, caller }) => shell.reviewPause(caller.appId),
-    run: ({ approved }) => ({ paused: approved }),
+    run: (_, approved) => ({ paused: approved }),
   },
 };

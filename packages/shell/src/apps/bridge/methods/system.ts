@@ -38,14 +38,14 @@ export const systemMethods: MethodsOf<'system'> = {
     params: { name: optional(accountNameText) },
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewInvite(caller.appId, params.name ?? null),
-    run: ({ approved }) => ({ invited: approved }),
+    run: (_, approved) => ({ invited: approved }),
   },
   'system.uninvite': {
     ...FOR_FLEET,
     params: { id: invitationIdText },
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewUninvite(caller.appId, params.id),
-    run: ({ approved }) => ({ revoked: approved }),
+    run: (_, approved) => ({ revoked: approved }),
   },
   'system.changeAccount': {
     ...FOR_FLEET,
@@ -55,6 +55,6 @@ export const systemMethods: MethodsOf<'system'> = {
     },
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewAccountChange(caller.appId, params),
-    run: ({ approved }) => ({ changed: approved }),
+    run: (_, approved) => ({ changed: approved }),
   },
 };

@@ -23,6 +23,7 @@ const everything = readConfiguration(
     PLATFORM_LINK_LISTEN: '127.0.0.1:8789',
     PLATFORM_INGRESS_HTTP_LISTEN: '127.0.0.1:8080',
     PLATFORM_INGRESS_TLS: 'files:/etc/platform/tls',
+    PLATFORM_MESSAGING_HOMESERVER_URL: 'http://127.0.0.1:8008',
   },
   { isRoot: false, home: '/home/ada' },
 );
@@ -49,7 +50,7 @@ test('what a part needs starts before it', () => {
 
 test('each listener has a part, a variable and a port of its own', () => {
   const listeners = plannedListeners(everything);
-  assert.equal(listeners.length, 5);
+  assert.equal(listeners.length, 6);
   for (const key of ['variable', 'port', 'what'] as const)
     assert.equal(new Set(listeners.map((one) => one[key])).size, listeners.length, key);
 });

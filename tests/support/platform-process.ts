@@ -119,8 +119,10 @@ async function serverEnded(dataDirectory: string): Promise<void> {
 
 const START_LIMIT_MS = 90_000;
 
-/** The processes of a running platform below its supervisor, in the order in which they start. */
-export const PARTS = parts.map(({ name }) => name);
+const ordinary = readConfiguration({}, { isRoot: false, home: '/home/ada' });
+
+/** The processes of a running platform below its supervisor where little is configured, in the order in which they start. */
+export const PARTS = parts.filter((part) => part.isConfigured(ordinary)).map(({ name }) => name);
 export type { PartName };
 
 interface Instance {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { coreMetrics, ingressMetrics, nodeMetrics, partMetrics } from '@platform/contract';
-import { parts } from '../../packages/cli/test-support/parts.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { freePort } from '../support/free-port.ts';
 import { buildTestPackage, testManifest } from '../support/packages.ts';
 import {
   killPart,
+  PARTS,
   type PlatformPlace,
   type PlatformProcess,
   partOf,
@@ -92,7 +92,7 @@ test('every documented metric is there with its kind, and no other of ours', asy
   const seen = [...text.matchAll(/^# TYPE (platform_\w+) (\w+)$/gm)].map(([, name, type]) => [name, type]);
   const documented = Object.entries(METRICS).map(([name, { type }]) => [name, type]);
   assert.deepEqual(seen.sort(), documented.sort());
-  for (const part of parts.filter((one) => 'program' in one).map(({ name }) => name.toLowerCase())) {
+  for (const part of PARTS.filter((name) => name !== 'PostgreSQL').map((name) => name.toLowerCase())) {
     assert.match(text, new RegExp(`^nodejs_eventloop_lag_seconds\\{part="${part}"\\} \\d`, 'm'));
     assert.match(text, new RegExp(`^process_resident_memory_bytes\\{part="${part}"\\} \\d`, 'm'));
   }

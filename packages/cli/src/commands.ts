@@ -25,5 +25,6 @@ export const commands = {
   account: async () => (await import('./account/account.ts')).accountCommand,
   search: async () => (await import('./search/search.ts')).searchCommand,
   node: async () => (await import('./node/node.ts')).nodeCommand,
+  'messaging-bridge': async () => (await import('./messaging-bridge/messaging-bridge.ts')).messagingBridgeCommand,
   ingress: async () => (await import('./ingress/ingress.ts')).ingressCommand,
 } as const satisfies Record<string, () => Promise<Command>>;

@@ -26,7 +26,8 @@ export async function sendMessage(
   if (known !== undefined && known.messageId !== null) return messageOf(book, known.messageId);
   // Devices that are new get no key otherwise; and what was sent before a crash may be there.
   await takeSync(account, clock);
-  const sending = book.sendings.get(transactionId) ?? (await prepare(account, { ...input, transactionId }, digest, clock));
+  const sending =
+    book.sendings.get(transactionId) ?? (await prepare(account, { ...input, transactionId }, digest, clock));
   if (sending.messageId !== null) return messageOf(book, sending.messageId);
   return messageOf(book, await put(account, sending, clock));
 }
@@ -36,7 +37,9 @@ export async function sendMessage(
  * users sends: two with one name in one room would be one message.
  */
 function transactionOf({ as }: Account, transactionId: string): string {
-  return createHash('sha256').update(JSON.stringify([as.userId, as.deviceId, transactionId])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([as.userId, as.deviceId, transactionId]))
+    .digest('hex');
 }
 
 function messageOf(book: Book, id: string): Message {

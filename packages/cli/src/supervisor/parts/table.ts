@@ -3,9 +3,10 @@
 import type { Part } from '../part.ts';
 import { core } from './core.ts';
 import { ingress } from './ingress.ts';
+import { messagingBridge } from './messaging-bridge.ts';
 import { node } from './node.ts';
 import { postgres } from './postgres.ts';
 
-export const parts = [postgres, core, node, ingress] as const satisfies readonly Part[];
+export const parts = [postgres, core, node, ingress, messagingBridge] as const satisfies readonly Part[];
 
 export type PartName = (typeof parts)[number]['name'];

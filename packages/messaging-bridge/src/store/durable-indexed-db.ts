@@ -92,8 +92,9 @@ async function restore(
   });
 }
 
+/** One that is being committed is on its way to the disk: written twice, it is the same. */
 function isSteady(database: RawDatabase): boolean {
-  return database.transactions.every(({ mode, _state }) => mode === 'readonly' || _state === 'finished');
+  return database.transactions.every((one) => ended.has(one) || !changesOf.has(one._rollbackLog));
 }
 
 function schemaOf({ name, version, rawObjectStores }: RawDatabase): Schema {

@@ -13,7 +13,7 @@ import {
   messagingBridgeFailure,
   messagingBridgeOperations,
 } from '@platform/contract';
-import { type Bridge, startBridge } from '@platform/messaging-bridge';
+import { type Bridge, type BridgeOptions, startBridge } from '@platform/messaging-bridge';
 import { freePort } from './free-port.ts';
 import { type MatrixClient, startMatrixClient } from './matrix-client.ts';
 import { type RecordedRelay, startRecordedRelay } from './recorded-relay.ts';
@@ -51,6 +51,8 @@ export interface BridgeWorld {
   /** Between the bridge and its homeserver, in both directions of asking. */
   readonly wire: readonly RecordedRelay[];
   bridge(): Bridge;
+  /** For a bridge in a process of its own, once this one has stopped. */
+  readonly options: Omit<BridgeOptions, 'log'>;
   person(name: string): Person;
   /** A Matrix account on the other server. */
   stranger(name: string): Promise<MatrixClient>;
@@ -70,12 +72,21 @@ export async function startBridgeWorld(packages: string): Promise<BridgeWorld> {
   const synapses: Synapses<'home' | 'away'> = await startSynapses(packages, { home: { registration }, away: {} });
   const { home, away } = synapses.servers;
   const toHomeserver = await startRecordedRelay(() => Number(new URL(home.origin).port));
+  const options = {
+    folder,
+    listen: { host: '127.0.0.1', port: bridgePort },
+    token,
+    serverName: home.serverName,
+    homeserver: { origin: `http://127.0.0.1:${toHomeserver.port}` },
+    registration: { id: 'platform-messaging', ...tokens },
+  };
   let bridge: Bridge | null = null;
 
   const world: BridgeWorld = {
     home,
     away,
     folder,
+    options,
     wire: [toHomeserver, fromHomeserver],
     bridge() {
       if (bridge === null) throw new Error('the bridge does not run');
@@ -93,16 +104,7 @@ export async function startBridgeWorld(packages: string): Promise<BridgeWorld> {
       await ending?.close();
     },
     async startBridge({ idle } = {}) {
-      bridge = await startBridge({
-        folder,
-        listen: { host: '127.0.0.1', port: bridgePort },
-        token,
-        serverName: home.serverName,
-        homeserver: { origin: `http://127.0.0.1:${toHomeserver.port}` },
-        registration: { id: 'platform-messaging', ...tokens },
-        log: QUIET,
-        ...(idle === undefined ? {} : { idle }),
-      });
+      bridge = await startBridge({ ...options, log: QUIET, ...(idle === undefined ? {} : { idle }) });
       await bridge.ready;
     },
     async close() {

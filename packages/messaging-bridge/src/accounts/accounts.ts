@@ -149,7 +149,12 @@ export function openAccounts(options: AccountsOptions): Accounts {
       within(
         subject.accountId,
         async () => ({ card: await requireCard(cards, subject, serverName), name: subject.platformName }),
-        work,
+        async (account) => {
+          // Also where it is open already: an answer is of whom core asks for, or none.
+          if (account.userId !== subject.transportUserId)
+            throw new OperationError('conflict', `The account is bound to ${account.userId}.`);
+          return work(account);
+        },
       ),
     refresh: (accountId) => {
       const entry = entryOf(accountId);

@@ -55,6 +55,8 @@ export interface Message {
   readonly kind: Said['kind'];
   readonly body: string;
   readonly sentAt: number;
+  /** Names what was decrypted; `null` for what was not. */
+  readonly cipher: string | null;
   /** Its place in the conversation. */
   readonly place: number;
   /** Number of its last change. */
@@ -98,6 +100,8 @@ export interface Book {
   count(): number;
   put(conversation: Omit<Conversation, 'changed'>): Conversation;
   say(message: Omit<Message, 'changed'>): void;
+  /** Whether another event had the same ciphertext. */
+  isReplay(cipher: string, id: string): boolean;
   /** Of one conversation, in their places. */
   messagesOf(conversation: string): readonly string[];
   /** Messages that changed after a number, in the order of their changes. */
@@ -129,7 +133,11 @@ export function openBook(store: AccountStore): Book {
     placed.set(conversation, list);
     return list;
   };
-  for (const { id, conversation, place } of messages.values()) listOf(conversation).push({ id, place });
+  const ciphers = new Map<string, string>();
+  for (const { id, conversation, place, cipher } of messages.values()) {
+    listOf(conversation).push({ id, place });
+    if (cipher !== null) ciphers.set(cipher, id);
+  }
   for (const list of placed.values()) list.sort((a, b) => a.place - b.place);
 
   const count = () => {
@@ -161,8 +169,10 @@ export function openBook(store: AccountStore): Book {
         list.splice(at, 0, { id: kept.id, place: kept.place });
       }
       messages.set(kept.id, kept);
+      if (kept.cipher !== null) ciphers.set(kept.cipher, kept.id);
       feed.push({ id: kept.id, changed: kept.changed });
     },
+    isReplay: (cipher, id) => (ciphers.get(cipher) ?? id) !== id,
     messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),
     *changedAfter(number) {
       for (let at = firstAfter(feed, number); at < feed.length; at += 1) {

@@ -29,6 +29,7 @@ async function takeEvent(account: Account, room: Room, event: RoomEvent, now: nu
   if (conversation.state === 'left' && sender !== userId) return;
   if (book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined) return;
   if (sender === userId && takeOwn(account, event)) return;
+  if (event.type === 'm.room.encrypted' && book.isReplay(cipherOf(event) ?? '', id)) return;
   if (event.type !== 'm.room.encrypted') {
     const said = event.type === 'm.room.message' ? NOT_ENCRYPTED : wordsOf(event);
     if (said !== null) say(account, conversation, event, book.count(), said);
@@ -46,6 +47,12 @@ async function takeEvent(account: Account, room: Room, event: RoomEvent, now: nu
     return;
   }
   book.undecrypted.set(id, { roomId: room.id, event, place, since: now });
+}
+
+/** Of an encrypted event, whatever else it has: the same one under another id is a repetition by somebody between. */
+function cipherOf({ type, content }: RoomEvent): string | null {
+  if (type !== 'm.room.encrypted' || typeof content.ciphertext !== 'string') return null;
+  return createHash('sha256').update(content.ciphertext).digest('base64url').slice(0, 24);
 }
 
 /** An event that this account sent: what it said is known from before. */
@@ -78,6 +85,7 @@ export function settleSending(
     kind: 'text',
     body: sending.body,
     sentAt,
+    cipher: null,
     place,
   });
   book.put({
@@ -91,7 +99,8 @@ export function settleSending(
 function say(account: Account, { id }: Conversation, event: RoomEvent, place: number, said: Said): void {
   const { book, userId } = account;
   const sentAt = Math.floor(event.origin_server_ts);
-  book.say({ id: event.event_id, conversation: id, sender: event.sender, ...said, sentAt, place });
+  const cipher = cipherOf(event);
+  book.say({ id: event.event_id, conversation: id, sender: event.sender, ...said, sentAt, cipher, place });
   const conversation = book.conversations.get(id);
   if (conversation === undefined) return;
   const isUnread = event.sender !== userId && place > conversation.readTo;

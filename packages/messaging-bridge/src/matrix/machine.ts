@@ -12,6 +12,7 @@ import {
   OlmMachine,
   RequestType,
   RoomId,
+  ShieldStateCode,
   Tracing,
   TrustRequirement,
   UserId,
@@ -176,8 +177,10 @@ export async function openMachine(homeserver: Homeserver, as: Required<As>, stor
       JSON.parse(await olm.encryptRoomEvent(new RoomId(roomId), type, JSON.stringify(content))) as object,
     async decrypt(roomId, event) {
       try {
-        const { event: plain } = await olm.decryptRoomEvent(JSON.stringify(event), new RoomId(roomId), settings());
-        return decryptedEvent.parse(JSON.parse(plain));
+        const opened = await olm.decryptRoomEvent(JSON.stringify(event), new RoomId(roomId), settings());
+        // A homeserver that puts one person's message into another one's mouth.
+        if (opened.shieldState(false).code === ShieldStateCode.MismatchedSender) return null;
+        return decryptedEvent.parse(JSON.parse(opened.event));
       } catch {
         return null;
       }

@@ -10,7 +10,7 @@ const content = z.record(z.string(), z.unknown());
 function lenient<Item>(item: z.ZodType<Item>) {
   return z
     .array(z.unknown())
-    .default([])
+    .catch([])
     .transform((items): Item[] =>
       items.flatMap((one) => {
         const read = item.safeParse(one);
@@ -22,7 +22,7 @@ function lenient<Item>(item: z.ZodType<Item>) {
 function lenientRecord<Item>(item: z.ZodType<Item>) {
   return z
     .record(z.string(), z.unknown())
-    .default({})
+    .catch({})
     .transform((items) => {
       const read: Record<string, Item> = {};
       for (const [key, value] of Object.entries(items)) {
@@ -57,37 +57,41 @@ const toDeviceEvent = z.looseObject({ type: z.string().max(255), sender: id, con
 export type ToDeviceEvent = z.infer<typeof toDeviceEvent>;
 
 const timeline = z
-  .object({ events: lenient(roomEvent), limited: z.boolean().default(false), prev_batch: z.string().optional() })
-  .default({ events: [], limited: false });
+  .object({
+    events: lenient(roomEvent),
+    limited: z.boolean().catch(false),
+    prev_batch: z.string().optional().catch(undefined),
+  })
+  .catch({ events: [], limited: false, prev_batch: undefined });
 
 const joinedRoom = z.object({
   timeline,
-  state: z.object({ events: lenient(roomEvent) }).default({ events: [] }),
+  state: z.object({ events: lenient(roomEvent) }).catch({ events: [] }),
 });
 export type JoinedRoom = z.infer<typeof joinedRoom>;
 
-const invitedRoom = z.object({ invite_state: z.object({ events: lenient(strippedEvent) }).default({ events: [] }) });
+const invitedRoom = z.object({ invite_state: z.object({ events: lenient(strippedEvent) }).catch({ events: [] }) });
 export type InvitedRoom = z.infer<typeof invitedRoom>;
 
 const users = lenient(id);
 
 export const syncAnswer = z.object({
   next_batch: z.string().min(1),
-  to_device: z.object({ events: lenient(toDeviceEvent) }).default({ events: [] }),
-  device_lists: z.object({ changed: users, left: users }).default({ changed: [], left: [] }),
+  to_device: z.object({ events: lenient(toDeviceEvent) }).catch({ events: [] }),
+  device_lists: z.object({ changed: users, left: users }).catch({ changed: [], left: [] }),
   device_one_time_keys_count: lenientRecord(z.int().min(0)),
-  device_unused_fallback_key_types: lenient(z.string()).optional(),
+  device_unused_fallback_key_types: z.array(z.string()).optional().catch(undefined),
   rooms: z
     .object({
       join: lenientRecord(joinedRoom),
       invite: lenientRecord(invitedRoom),
       leave: lenientRecord(joinedRoom),
     })
-    .default({ join: {}, invite: {}, leave: {} }),
+    .catch({ join: {}, invite: {}, leave: {} }),
 });
 export type SyncAnswer = z.infer<typeof syncAnswer>;
 
-export const messagesAnswer = z.object({ chunk: lenient(roomEvent), end: z.string().optional() });
+export const messagesAnswer = z.object({ chunk: lenient(roomEvent), end: z.string().optional().catch(undefined) });
 export const membersAnswer = z.object({ chunk: lenient(roomEvent) });
 /** What a device encrypted: of its sender alone, so it may be anything. */
 export const decryptedEvent = z.object({ type: z.string().max(255), content });

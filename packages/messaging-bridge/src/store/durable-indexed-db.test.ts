@@ -167,10 +167,7 @@ test('an account that is closed leaves nothing in memory, and two that are open 
   const running = (await connect(one)).transaction('things', 'readwrite');
   running.objectStore('things').put({ kind: 'a' }, 1);
   assert.equal(await settled(running), 'complete');
-  assert.deepEqual(
-    await answered((await connect(other)).transaction('things').objectStore('things').getAllKeys()),
-    [],
-  );
+  assert.deepEqual(await answered((await connect(other)).transaction('things').objectStore('things').getAllKeys()), []);
   detachOne();
   detachOther();
   const names = (await indexedDB.databases()).map(({ name }) => name);

@@ -97,7 +97,7 @@ test('a bit that is another one anywhere is refused', async () => {
   const whole = readFileSync(file);
   for (let at = 0; at < whole.length; at += 1) {
     const changed = Buffer.from(whole);
-    changed[at] = (changed[at] ?? 0) ^ (1 << at % 8);
+    changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8));
     writeFileSync(file, changed);
     await assert.rejects(read(file), DamagedStoreError, `byte ${at} of ${whole.length}`);
   }

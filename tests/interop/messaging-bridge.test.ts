@@ -4,12 +4,19 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
-import { type BridgeWorld, startBridgeWorld } from '../support/bridge-world.ts';
-import { synapsePackages } from '../support/synapse.ts';
-import { STORY_MS } from '../support/wait.ts';
+import { BridgeFailure, type BridgeWorld, startBridgeWorld } from '../support/bridge-world.ts';
+import { type Synapse, synapsePackages } from '../support/synapse.ts';
+import { STORY_MS, until } from '../support/wait.ts';
 
 const packages = await synapsePackages();
 const skip = packages === null && 'needs Python with venv, and a package index';
+
+function holds({ databaseFile }: Synapse, eventId: string): boolean {
+  const database = new DatabaseSync(databaseFile, { readOnly: true });
+  const found = database.prepare('SELECT 1 FROM events WHERE event_id = ?').get(eventId);
+  database.close();
+  return found !== undefined;
+}
 
 suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
   let world: BridgeWorld;
@@ -92,6 +99,157 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
     assert.deepEqual((await ada.ask('resolve', { address: `@nobody:${world.away.serverName}` })).contact, null);
   });
 
+  test('what is no text comes with words, and what was deleted is deleted', async () => {
+    const eve = world.person('eve');
+    const xia = await world.stranger('xia');
+    const { conversation } = await eve.ask('direct', { to: xia.userId });
+    const room = await xia.invitedBy(eve.userId);
+    await xia.do('join', { room });
+    await eve.conversationWith(xia.userId, 'open');
+    const { sent } = await xia.do('send', { room, body: 'canary: soon gone' });
+    await eve.receives('canary: soon gone');
+    await xia.do('redact', { room, event: sent });
+    await eve.receives('Deleted a message.');
+    const relates = { rel_type: 'm.replace', event_id: sent };
+    for (const [content, words] of [
+      [{ msgtype: 'm.image', body: 'canary.jpg', url: 'mxc://x/y' }, /^Sent a picture “canary\.jpg”/],
+      [
+        {
+          msgtype: 'm.text',
+          body: '* canary: edited',
+          'm.relates_to': relates,
+          'm.new_content': { msgtype: 'm.text', body: 'canary: edited' },
+        },
+        /^Edited a message, which is now: canary: edited/,
+      ],
+      [{ msgtype: 'm.emote', body: 'canary: waves' }, /^\* canary: waves$/],
+      [{ msgtype: 'm.made.up', body: 'canary' }, /^Sent something/],
+    ] as const) {
+      await xia.do('send', { room, content });
+      await eve.receives(words);
+    }
+    const thumb = { 'm.relates_to': { rel_type: 'm.annotation', event_id: sent, key: '👍' } };
+    await xia.do('send', { room, type: 'm.reaction', content: thumb });
+    assert.equal((await eve.receives('Reacted with “👍”.')).kind, 'unsupported');
+    const { messages } = await eve.ask('messages', { conversationId: conversation.id, limit: 100 });
+    assert.ok(!messages.some(({ body }) => body === 'canary: soon gone'));
+  });
+
+  test('a room that was upgraded: the conversation goes on, under ids without a server', async () => {
+    const fay = world.person('fay');
+    const wim = await world.stranger('wim');
+    await fay.ask('direct', { to: wim.userId });
+    const room = await wim.invitedBy(fay.userId);
+    await wim.do('join', { room });
+    const { id } = await fay.conversationWith(wim.userId, 'open');
+    const { replacement_room: next } = await wim.do('upgrade', { room, version: '12' });
+    assert.match(String(next), /^![^:]+$/);
+    await wim.do('invite', { room: next, user: fay.userId });
+    await wim.do('send', { room: next, body: 'canary: in the new room' });
+    assert.equal((await fay.receives('canary: in the new room')).conversationId, id);
+    await fay.ask('send', { conversationId: id, transactionId: '1', message: { body: 'canary: here too' } });
+    assert.equal((await wim.receives('canary: here too')).room, next);
+  });
+
+  test('who is declined, left or blocked is not answered, and a conversation that is opened again goes on', async () => {
+    const gus = world.person('gus');
+    await gus.ask('identity', {});
+    const vic = await world.stranger('vic');
+    const { room } = await vic.do('create', { to: gus.userId });
+    const { id } = await gus.conversationWith(vic.userId, 'request');
+    assert.equal((await gus.ask('decline', { conversationId: id })).conversation.state, 'left');
+    const { room: second } = await vic.do('create', { to: gus.userId });
+    assert.notEqual(second, room);
+    const opened = await gus.ask('direct', { to: vic.userId });
+    assert.equal(opened.created, false);
+    assert.equal(opened.conversation.state, 'open');
+    await gus.ask('send', { conversationId: id, transactionId: '1', message: { body: 'canary: after all' } });
+    const { room: joined } = await vic.receives('canary: after all');
+    assert.equal((await gus.ask('block', { conversationId: id })).conversation.state, 'left');
+    const { sent } = await vic.do('send', { room: joined, body: 'canary: to the wall' });
+    await until('it to reach the homeserver', () => holds(world.home, String(sent)));
+    await assert.rejects(
+      gus.ask('send', { conversationId: id, transactionId: '2', message: { body: 'x' } }),
+      (error) => error instanceof BridgeFailure && error.code === 'conflict',
+    );
+    assert.equal((await gus.ask('direct', { to: vic.userId })).conversation.state, 'open');
+    await vic.do('send', { room: joined, body: 'canary: again' });
+    await gus.receives('canary: again');
+    const { messages } = await gus.ask('messages', { conversationId: id, limit: 100 });
+    assert.ok(!messages.some(({ body }) => body === 'canary: to the wall'));
+  });
+
+  test('both sides open the conversation at the same moment, and it is one', async () => {
+    const [hal, ida] = [world.person('hal'), world.person('ida')];
+    await Promise.all([hal.ask('identity', {}), ida.ask('identity', {})]);
+    await Promise.all([hal.ask('direct', { to: ida.userId }), ida.ask('direct', { to: hal.userId })]);
+    const [ours, theirs] = await Promise.all([
+      hal.conversationWith(ida.userId, 'open'),
+      ida.conversationWith(hal.userId, 'open'),
+    ]);
+    await hal.ask('send', { conversationId: ours.id, transactionId: '1', message: { body: 'canary: from Hal' } });
+    await ida.ask('send', { conversationId: theirs.id, transactionId: '1', message: { body: 'canary: from Ida' } });
+    await ida.receives('canary: from Hal');
+    await hal.receives('canary: from Ida');
+    assert.equal((await hal.ask('conversations', { limit: 100 })).conversations.length, 1);
+  });
+
+  test('the fourth message before an answer is refused, and one that is repeated is sent once', async () => {
+    const joy = world.person('joy');
+    const ute = await world.stranger('ute');
+    const { conversation } = await joy.ask('direct', { to: ute.userId });
+    const send = (transactionId: string, body = `canary: ${transactionId}`) =>
+      joy.ask('send', { conversationId: conversation.id, transactionId, message: { body } });
+    const first = await send('1');
+    assert.deepEqual(await Promise.all([send('1'), send('1')]), [first, first]);
+    const conflicts = (error: unknown) => error instanceof BridgeFailure && error.code === 'conflict';
+    await assert.rejects(send('1', 'canary: another'), conflicts);
+    await send('2');
+    await send('3');
+    await assert.rejects(send('4'), conflicts);
+    const { messages } = await joy.ask('messages', { conversationId: conversation.id, limit: 2 });
+    assert.deepEqual(
+      messages.map(({ body }) => body),
+      ['canary: 3', 'canary: 2'],
+    );
+  });
+
+  test('many calls at once make one account with one device', async () => {
+    const ken = world.person('ken');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => ken.ask('identity', {})));
+    for (const answer of answers) assert.deepEqual(answer, { identity: { transportUserId: ken.userId } });
+    const database = new DatabaseSync(world.home.databaseFile, { readOnly: true });
+    const devices = database
+      .prepare('SELECT count(*) AS count FROM devices WHERE user_id = ? AND hidden = 0')
+      .get(ken.userId);
+    database.close();
+    assert.equal(devices?.count, 1);
+  });
+
+  test('a wait for news ends with them, and every reader gets all of them', async () => {
+    const leo = world.person('leo');
+    const { cursor } = await leo.ask('sync', { timeoutMs: 0, limit: 10 });
+    const waiting = leo.ask('sync', { cursor, timeoutMs: 30_000, limit: 10 });
+    const tom = await world.stranger('tom');
+    const { room } = await tom.do('create', { to: leo.userId });
+    const request = (await waiting).conversations[0];
+    assert.equal(request?.state, 'request');
+    await leo.ask('accept', { conversationId: request?.id ?? '' });
+    for (const number of [1, 2, 3]) {
+      await tom.do('send', { room, body: `canary: ${number}` });
+      await leo.receives(`canary: ${number}`);
+    }
+    const bodies: string[] = [];
+    let at = cursor;
+    for (;;) {
+      const news = await leo.ask('sync', { cursor: at, timeoutMs: 0, limit: 2 });
+      bodies.push(...news.messages.map(({ body }) => body));
+      at = news.cursor;
+      if (!news.hasMore) break;
+    }
+    assert.deepEqual(bodies, ['canary: 1', 'canary: 2', 'canary: 3']);
+  });
+
   test('both databases hold encrypted messages alone, and the wire between bridge and homeserver no plaintext', async () => {
     for (const { databaseFile } of [world.home, world.away]) {
       const database = new DatabaseSync(databaseFile, { readOnly: true });
@@ -99,6 +257,7 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
       database.close();
       const types = rows.map(({ type }) => type);
       assert.ok(types.includes('m.room.encrypted'));
+      // Reactions are never encrypted.
       assert.ok(!types.includes('m.room.message'), `${databaseFile} holds ${types.join(', ')}`);
       for (const suffix of ['', '-wal']) {
         const bytes = await readFile(`${databaseFile}${suffix}`).catch(() => Buffer.alloc(0));

@@ -48,6 +48,11 @@ async def main():
         while room not in client.rooms or not client.rooms[room].encrypted:
             await asyncio.sleep(0.02)
 
+    # It gives keys to those whom it knows to be there.
+    async def until_there(room, users):
+        while room not in client.rooms or not all(user in client.rooms[room].users for user in users):
+            await asyncio.sleep(0.02)
+
     async def create(to, encrypted=True, name=None):
         state = []
         if encrypted:
@@ -60,6 +65,7 @@ async def main():
             ]
         invite = to if isinstance(to, list) else [to]
         made = await client.room_create(is_direct=True, invite=invite, initial_state=state, name=name)
+        await until_there(made.room_id, invite)
         return {"room": made.room_id}
 
     async def join(room):
@@ -85,6 +91,7 @@ async def main():
 
     async def invite(room, user):
         await client.room_invite(room, user)
+        await until_there(room, [user])
         return {}
 
     async def leave(room):

@@ -13,6 +13,8 @@ export interface Conversation {
   readonly state: ConversationState;
   /** Why it is `left`, and since when. */
   readonly closed: { readonly by: 'declined' | 'left' | 'blocked' | 'withdrawn'; readonly at: number } | null;
+  /** Since when it is open again; `null` where it was never left. */
+  readonly reopenedAt: number | null;
   /** Whether the other side ever accepted or asked. */
   readonly answered: boolean;
   /** Messages of this account while it is `requested`. */

@@ -62,6 +62,7 @@ export function conversationWith(
     other,
     ...begin,
     closed: null,
+    reopenedAt: null,
     asked: 0,
     createdAt: now,
     lastMessageAt: null,
@@ -85,9 +86,10 @@ export function takeInvitation(
   if (isSpace) return;
   const id = conversationIdOf(own.sender);
   const known = book.conversations.get(id);
-  if (book.rooms.get(roomId)?.mine === 'invite') return;
+  const before = book.rooms.get(roomId);
+  if (before?.mine === 'invite' && !before.dead) return;
   if (known === undefined && isFull(book)) return;
-  if (known !== undefined && book.roomsOf(id).length >= MOST_ROOMS) return;
+  if (known !== undefined && before === undefined && book.roomsOf(id).length >= MOST_ROOMS) return;
   const encrypted = events.some(({ type }) => type === 'm.room.encryption');
   const room = newRoom(book, roomId, id, 'invite');
   book.rooms.set(roomId, { ...room, encrypted, others: { [own.sender]: 'join' } });

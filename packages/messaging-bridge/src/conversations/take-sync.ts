@@ -82,7 +82,10 @@ async function takeJoined(account: Account, roomId: string, joined: JoinedRoom, 
     dead: false,
   };
   book.rooms.set(roomId, next);
-  const missed = joined.timeline.limited || isNew ? await missedEvents(account, roomId, joined) : [];
+  const reopenedAt = account.book.conversations.get(conversation)?.reopenedAt ?? null;
+  const all = joined.timeline.limited || isNew ? await missedEvents(account, roomId, joined) : [];
+  // What was said while this side did not listen is not among what it knows, and does not arrive later.
+  const missed = isNew ? all : all.filter((event) => event.origin_server_ts >= (reopenedAt ?? 0));
   await takeEvents(account, next, [...missed, ...joined.timeline.events], now);
   afterMembers(book, next);
 }

@@ -49,14 +49,15 @@ export interface Thefts {
 export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard, thefts: Thefts): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let count = 0;
+  let stolen = false;
 
   // Another window or tab may have the focus rightly; a frame of this page never, while a prompt is open.
   function takeBack(): void {
     const { activeElement } = document;
-    // One that has handed the focus on to this page left it to nobody.
-    if (!document.hasFocus() || dialog.contains(activeElement)) return;
-    if (activeElement instanceof HTMLIFrameElement) activeElement.blur();
+    if (!stolen) return;
+    stolen = false;
     guard.arm();
+    if (activeElement instanceof HTMLIFrameElement) activeElement.blur();
     // To the refusal, whatever had the focus before: a key that comes too late then does no harm.
     (dialog.querySelector<HTMLElement>('[data-default]') ?? dialog).focus();
   }
@@ -67,7 +68,9 @@ export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard, thefts: 
     guard.arm();
     clearTimeout(timer);
     timer = setTimeout(takeBack, 0);
+    // Seen now: a frame may hand the focus on to this page at once, where nothing has it then.
     if (!(document.activeElement instanceof HTMLIFrameElement)) return;
+    stolen = true;
     count += 1;
     thefts.once();
     // Within the event, so that it takes no further one.

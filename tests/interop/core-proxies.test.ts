@@ -12,6 +12,8 @@ import { type FrontProxy, frontProxies, startFrontProxy } from '../support/front
 import { lacksProgram } from '../support/lacks-program.ts';
 
 const VICTIMS = 3;
+/** Without a port, which nginx leaves out. */
+const ORIGIN = 'http://shell.platform.localhost';
 /** Where a second request would begin, if the proxy and core disagreed: it asks for what only a session may see. */
 const HIDDEN = 'GET /v1/auth/session HTTP/1.1\r\nHost: HOST\r\nX-Hidden: ';
 
@@ -44,11 +46,32 @@ const framings: readonly (readonly [name: string, fields: readonly string[]])[] 
   ['a length that the connection names', ['Content-Length: LENGTH', 'Connection: Content-Length']],
   ['chunks that the connection names', ['Transfer-Encoding: chunked', 'Connection: Transfer-Encoding, keep-alive']],
   ['an expectation', ['Content-Length: LENGTH', 'Expect: 100-continue']],
-  ['an upgrade to h2c', ['Content-Length: LENGTH', 'Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__']],
-  ['an upgrade to websocket', ['Content-Length: LENGTH', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==']],
+  [
+    'an upgrade to h2c',
+    [
+      'Content-Length: LENGTH',
+      'Connection: Upgrade, HTTP2-Settings',
+      'Upgrade: h2c',
+      'HTTP2-Settings: AAMAAABkAAQAAP__',
+    ],
+  ],
+  [
+    'an upgrade to websocket',
+    [
+      'Content-Length: LENGTH',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ],
+  ],
 ];
 
-const starts = ['POST /v1/auth/login/options HTTP/1.1', 'GET /v1/health HTTP/1.1', 'POST http://HOST/v1/auth/login/options HTTP/1.1'];
+const starts = [
+  'POST /v1/auth/login/options HTTP/1.1',
+  'GET /v1/health HTTP/1.1',
+  'POST http://HOST/v1/auth/login/options HTTP/1.1',
+];
 
 /** Bodies in which the hidden request lies where one reader sees a body and the other one a request. */
 const bodies: Readonly<Record<string, string>> = {
@@ -78,9 +101,9 @@ for (const name of frontProxies)
     let host: string;
 
     before(async () => {
-      world = await startConstellation({ config: { trustedProxies: ['127.0.0.1'] } });
+      world = await startConstellation({ config: { trustedProxies: ['127.0.0.1'], origin: ORIGIN } });
       account = await registerAccount(world, 'neighbour');
-      host = new URL(world.origin).host;
+      host = new URL(ORIGIN).host;
       proxy = await startFrontProxy(name, { ingress: world.port, domain: 'platform.localhost' });
     });
     after(async () => {
@@ -93,7 +116,11 @@ for (const name of frontProxies)
       await Promise.all(
         Array.from({ length: VICTIMS }, async () => {
           const traceparent = `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`;
-          const answer = await ask('/v1/account/secrets', { cookie: account.cookie, 'platform-session': account.sessionId, traceparent });
+          const answer = await ask('/v1/account/secrets', {
+            cookie: account.cookie,
+            'platform-session': account.sessionId,
+            traceparent,
+          });
           assert.deepEqual(answer, { status: 200, traceparent, body: '{"items":[],"nextCursor":null}' });
         }),
       );
@@ -101,11 +128,21 @@ for (const name of frontProxies)
 
     function ask(path: string, headers: Readonly<Record<string, string>>): Promise<object> {
       return new Promise((resolve, reject) => {
-        const request = http.request({ host: '127.0.0.1', port: proxy.port, path, agent: false, headers: { host, origin: world.origin, ...headers } });
+        const request = http.request({
+          host: '127.0.0.1',
+          port: proxy.port,
+          path,
+          agent: false,
+          headers: { host, origin: ORIGIN, ...headers },
+        });
         request.once('error', reject).once('response', async (answer) => {
           const chunks: Buffer[] = [];
           for await (const chunk of answer) chunks.push(chunk as Buffer);
-          resolve({ status: answer.statusCode, traceparent: answer.headers.traceparent, body: Buffer.concat(chunks).toString() });
+          resolve({
+            status: answer.statusCode,
+            traceparent: answer.headers.traceparent,
+            body: Buffer.concat(chunks).toString(),
+          });
         });
         request.end();
       });
@@ -129,6 +166,9 @@ for (const name of frontProxies)
     });
 
     test('nothing of it was a failure of core', () => {
-      assert.deepEqual(world.log.filter(({ level }) => level === 'error').map(({ message }) => message), []);
+      assert.deepEqual(
+        world.log.filter(({ level }) => level === 'error').map(({ message }) => message),
+        [],
+      );
     });
   });

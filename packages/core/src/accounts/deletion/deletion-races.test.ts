@@ -24,6 +24,7 @@ import {
   valid,
 } from '../../../test-support/schedules.ts';
 import { workflowsOf } from '../../../test-support/workflows.ts';
+import type { FairPool } from '../../database/fair-pool.ts';
 import { suspendAccount } from '../suspension/suspend-account.ts';
 import { deleteAccount } from './delete-account.ts';
 
@@ -58,7 +59,7 @@ before(async () => {
     systemPackages: [await managerPackage()],
   });
   // Waiting for each other is found out soon, so that a round has many chances.
-  const { pool } = world.core.context;
+  const pool = world.core.context.pool as FairPool;
   await pool.query(
     `ALTER DATABASE "${(await pool.query('SELECT current_database() AS name')).rows[0].name}" SET deadlock_timeout = '20ms'`,
   );

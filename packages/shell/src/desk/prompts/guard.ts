@@ -17,6 +17,8 @@ const MOST_THEFTS = 3;
 export interface PressGuard {
   /** Starts the waiting time anew. */
   arm(): void;
+  /** Whether a press counts, of one who did not press before. */
+  isOpen(): boolean;
   /** A press. @returns whether it counts */
   press(): boolean;
 }
@@ -29,6 +31,7 @@ export function createPressGuard(now: () => number): PressGuard {
       armedAt = now();
       opensAt = armedAt + GUARD_MS;
     },
+    isOpen: () => now() >= opensAt,
     press() {
       const at = now();
       if (at >= opensAt) return true;

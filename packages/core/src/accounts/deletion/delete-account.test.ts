@@ -258,6 +258,7 @@ test('a change that PostgreSQL ended because it and another waited for each othe
   const LOCK = 'SELECT FROM accounts WHERE name = $1 FOR UPDATE';
   const client = await pool().connect();
   let [attempts, effects] = [0, 0];
+  const holds = new Set<string>();
   try {
     await client.query("SET deadlock_timeout = '10min'");
     await client.query('BEGIN');
@@ -267,12 +268,15 @@ test('a change that PostgreSQL ended because it and another waited for each othe
       trx.afterCommit(async () => {
         effects += 1;
       });
-      for (const name of [neighbour.name, account.name])
+      for (const name of [neighbour.name, account.name]) {
         await trx.selectFrom('accounts').select('name').where('name', '=', name).forUpdate().execute();
+        holds.add(name);
+      }
     });
+    // Others may wait for something else meanwhile.
     await until(
       'the change to wait',
-      async () => (await pool().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
+      async () => holds.size > 0 && (await pool().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
     );
     await client.query(LOCK, [neighbour.name]);
     await client.query('COMMIT');

@@ -12,7 +12,8 @@ const PAUSE_MS = 2_000;
 /** @param conversations the latest first */
 export function entriesOf(conversations: readonly Conversation[], own: string | undefined): SearchEntry[] {
   return conversations.slice(0, MOST).map((one) => ({
-    id: one.id,
+    // Ids of an index are shorter than ids of conversations may be, which differ at their ends.
+    id: one.id.slice(-100),
     title: shortName(otherOf(one), own),
     kind: 'conversation',
     url: `?conversation=${encodeURIComponent(one.id)}`,

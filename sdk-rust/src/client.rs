@@ -14,6 +14,7 @@ use crate::credential::{Credential, Renewal};
 use crate::error::{Error, Result};
 use crate::failure::Failure;
 use crate::keep_awake::Awake;
+use crate::messaging::Messaging;
 use crate::notifications::Notifications;
 use crate::object_storage::ObjectStorage;
 use crate::page::{Page, PageOptions};
@@ -202,6 +203,11 @@ impl PlatformServicesClient {
     /// Notifications of this app and of those whose topics it may read.
     pub fn notifications(&self) -> Notifications<'_> {
         Notifications { access: &self.access }
+    }
+
+    /// Messages of the account to other people.
+    pub fn messaging(&self) -> Messaging<'_> {
+        Messaging { access: &self.access }
     }
 
     /// What the search of the account finds of this app.

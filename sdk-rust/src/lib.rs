@@ -83,6 +83,7 @@ mod event_stream;
 mod event_text;
 mod failure;
 mod keep_awake;
+mod messaging;
 mod notifications;
 mod object_storage;
 mod page;
@@ -108,6 +109,7 @@ pub use client::{ClientBuilder, PlatformServicesClient};
 pub use error::{Error, FieldError, Interruption, Refusal, Result};
 pub use event_stream::{NotificationChange, NotificationEvent, NotificationStream};
 pub use failure::Failure;
+pub use messaging::Messaging;
 pub use notifications::{NotificationFilter, Notifications};
 pub use object_storage::ObjectStorage;
 pub use page::{Page, PageOptions};
@@ -120,7 +122,9 @@ pub use service_request::ServiceRequest;
 #[cfg(feature = "websocket")]
 pub use web_socket::{Message, WebSocket};
 pub use wire::{
-    AppCapability, ErrorCode, Notification, NotificationAction, NotificationActionStyle, NotificationActionType,
+    AppCapability, Conversation, ConversationKind, ConversationMessage, ConversationParticipant, ConversationState,
+    ErrorCode, MessageKind, MessageSender, MessagingContact, MessagingIdentity, MessagingNews, MessagingSync,
+    MessagingTransport, Notification, NotificationAction, NotificationActionStyle, NotificationActionType,
     NotificationDelivery, NotificationPriority, Presentation, PresentationLayout, PresentationMode, PresentationTone,
     PublishAction, PublishNotification, PublishPresentation, SearchEntry, ServicesApp, SystemAccounts, SystemApp,
     SystemCapacity, SystemEndpoint, SystemInstallationStates, SystemInstallations, SystemInventory, SystemLabel,

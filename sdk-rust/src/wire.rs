@@ -525,6 +525,172 @@ pub struct SearchEntries {
     pub entries: Vec<SearchEntry>,
 }
 
+string_enum! {
+    pub enum MessagingTransport {
+        Bundled = "bundled",
+        Bridge = "bridge",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingIdentity {
+    pub address: String,
+    pub transport_user_id: String,
+    pub transport: MessagingTransport,
+    pub provisioned: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingIdentityAnswer {
+    pub identity: MessagingIdentity,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingContact {
+    pub address: String,
+    pub transport_user_id: String,
+    pub external: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingContactAnswer {
+    pub contact: MessagingContact,
+}
+
+string_enum! {
+    pub enum ConversationKind {
+        Direct = "direct",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationParticipant {
+    pub address: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport_user_id: Option<String>,
+}
+
+string_enum! {
+    pub enum ConversationState {
+        Open = "open",
+        Requested = "requested",
+        Request = "request",
+        Left = "left",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// 0 to 512 characters.
+    pub id: String,
+    pub kind: ConversationKind,
+    pub transport: MessagingTransport,
+    pub participants: Vec<ConversationParticipant>,
+    pub state: ConversationState,
+    pub unread: i64,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub last_message_at: Option<String>,
+    pub encrypted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationAnswer {
+    pub conversation: Conversation,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenDirect {
+    /// 1 to 255 characters.
+    pub to: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReadConversation {
+    /// 0 to 512 characters.
+    pub message_id: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageSender {
+    pub address: String,
+}
+
+string_enum! {
+    pub enum MessageKind {
+        Text = "text",
+        Unsupported = "unsupported",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationMessage {
+    /// 0 to 512 characters.
+    pub id: String,
+    /// 0 to 512 characters.
+    pub conversation_id: String,
+    pub sender: MessageSender,
+    pub body: String,
+    pub kind: MessageKind,
+    /// RFC 3339.
+    pub sent_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageAnswer {
+    pub message: ConversationMessage,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageText {
+    pub body: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendMessage {
+    /// 1 to 128 characters.
+    pub transaction_id: String,
+    pub message: MessageText,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingNews {
+    pub cursor: String,
+    pub conversations: Vec<Conversation>,
+    pub messages: Vec<ConversationMessage>,
+    pub has_more: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagingSync {
+    /// 1 to 2048 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// 0 to 30000, default `0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// 1 to 100, default `50`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkLease {
@@ -836,6 +1002,30 @@ pub(crate) mod routes {
     pub(crate) const SEARCH_REMOVE: Route = Route { method: Method::DELETE, path: "/v1/services/search/index/{entryId}" };
     /// Clear the index.
     pub(crate) const SEARCH_CLEAR: Route = Route { method: Method::DELETE, path: "/v1/services/search/index" };
+    /// Who the account is to others; made at the first call.
+    pub(crate) const MESSAGING_IDENTITY: Route = Route { method: Method::GET, path: "/v1/services/messaging/identity" };
+    /// Look up whom an address names.
+    pub(crate) const MESSAGING_RESOLVE: Route = Route { method: Method::GET, path: "/v1/services/messaging/contacts/{address}" };
+    /// Conversations of the account, the latest first.
+    pub(crate) const MESSAGING_CONVERSATIONS: Route = Route { method: Method::GET, path: "/v1/services/messaging/conversations" };
+    /// Open the conversation with somebody: a request until they accept it.
+    pub(crate) const MESSAGING_DIRECT: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/direct" };
+    /// Accept a request.
+    pub(crate) const MESSAGING_ACCEPT: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/accept" };
+    /// Decline a request; the other side does not learn of it.
+    pub(crate) const MESSAGING_DECLINE: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/decline" };
+    /// Leave a conversation; what is written to it later does not arrive.
+    pub(crate) const MESSAGING_LEAVE: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/leave" };
+    /// Block the other side, which does not learn of it.
+    pub(crate) const MESSAGING_BLOCK: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/block" };
+    /// Mark messages as read, up to one.
+    pub(crate) const MESSAGING_READ: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/read" };
+    /// Messages of a conversation, the newest first.
+    pub(crate) const MESSAGING_MESSAGES: Route = Route { method: Method::GET, path: "/v1/services/messaging/conversations/{conversationId}/messages" };
+    /// Send a text message; repeated with its transactionId, it is sent once.
+    pub(crate) const MESSAGING_SEND: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/messages" };
+    /// What changed since a cursor; waits for it.
+    pub(crate) const MESSAGING_SYNC: Route = Route { method: Method::POST, path: "/v1/services/messaging/sync" };
     /// Keep the workload awake for a while.
     pub(crate) const WORK_LEASES_CREATE: Route = Route { method: Method::POST, path: "/v1/services/runtime/work-leases" };
     /// Renew a work lease for its duration, from now.

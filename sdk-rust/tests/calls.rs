@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use platform_services::reqwest::Method;
 use platform_services::{
-    Error, ErrorCode, NotificationFilter, PageOptions, PlatformServicesClient, PublishNotification, SearchEntry,
-    WorkLeaseOptions,
+    ConversationState, Error, ErrorCode, MessagingSync, MessagingTransport, NotificationFilter, PageOptions,
+    PlatformServicesClient, PublishNotification, SearchEntry, WorkLeaseOptions,
 };
 use serde_json::{Value, json};
 use support::{Platform, Reply, TOKEN, notification};
@@ -340,4 +340,89 @@ fn https_needs_its_feature() {
         .build()
         .unwrap_err();
     assert_eq!(error.code(), "invalid_request");
+}
+
+fn conversation() -> Value {
+    json!({ "id": "conv-1", "kind": "direct", "transport": "bridge", "state": "open", "unread": 0, "encrypted": true,
+        "participants": [{ "address": "@alice:example.org", "transportUserId": "@alice:example.org" }],
+        "createdAt": "2026-11-23T10:00:00.000Z", "lastMessageAt": null })
+}
+
+fn message() -> Value {
+    json!({ "id": "msg-1", "conversationId": "conv-1", "sender": { "address": "@alice:example.org" }, "body": "Hello",
+        "kind": "text", "sentAt": "2026-11-23T10:00:00.000Z" })
+}
+
+#[tokio::test]
+async fn messages_are_sent_read_and_followed() {
+    let failures = AtomicUsize::new(0);
+    let platform = Platform::start(move |_| {
+        if failures.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Reply::Close;
+        }
+        let user = json!({ "address": "ada@example.com", "transportUserId": "@ada:example.com", "transport": "bridge",
+            "provisioned": true, "external": false });
+        Reply::Json(
+            200,
+            json!({ "identity": user, "contact": user, "conversation": conversation(), "message": message(),
+                "conversations": [conversation()], "messages": [message()], "items": [], "nextCursor": null,
+                "cursor": "c2", "hasMore": false }),
+        )
+    })
+    .await;
+    let client = platform.client();
+    let messaging = client.messaging();
+    assert_eq!(
+        messaging.identity().await.unwrap().transport,
+        MessagingTransport::Bridge
+    );
+    let contact = messaging.resolve("@alice:example.org").await.unwrap();
+    assert!(!contact.external);
+    let opened = messaging.direct(contact.transport_user_id).await.unwrap();
+    assert_eq!(opened.state, ConversationState::Open);
+    let sent = messaging.send(&opened.id, "t-1", "Hello").await.unwrap();
+    assert_eq!(sent.body, "Hello");
+    messaging.read(&opened.id, sent.id).await.unwrap();
+    for acted in [
+        messaging.accept(&opened.id).await,
+        messaging.decline(&opened.id).await,
+        messaging.leave(&opened.id).await,
+        messaging.block(&opened.id).await,
+    ] {
+        assert_eq!(acted.unwrap().last_message_at, None);
+    }
+    assert!(messaging.conversations().await.unwrap().items.is_empty());
+    assert!(
+        messaging
+            .messages(&opened.id, PageOptions::default())
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+    );
+    let sync = MessagingSync {
+        cursor: Some("c1".into()),
+        timeout_ms: Some(20_000),
+        limit: None,
+    };
+    let news = messaging.sync(&sync).await.unwrap();
+    assert_eq!(
+        (news.cursor.as_str(), news.messages.len(), news.has_more),
+        ("c2", 1, false)
+    );
+    let seen = platform.seen();
+    let body = |line: &str| {
+        seen.iter()
+            .find(|one| one.is(line))
+            .map(|one| one.body.clone())
+            .unwrap()
+    };
+    assert_eq!(
+        body("POST /v1/services/messaging/conversations/conv-1/messages"),
+        json!({ "transactionId": "t-1", "message": { "body": "Hello" } })
+    );
+    assert_eq!(
+        body("POST /v1/services/messaging/sync"),
+        json!({ "cursor": "c1", "timeoutMs": 20_000 })
+    );
 }

@@ -19,6 +19,8 @@ export interface Attack {
   /** Takes the focus, once or every 20 ms until `stopStealing`. */
   stealOnce(): void;
   steal(): void;
+  /** Takes it and gives it to the page around it at once, without end. */
+  handOn(): void;
   stopStealing(): void;
   /** How often the focus came to this frame. */
   thefts: number;
@@ -58,6 +60,12 @@ attack.stealOnce = () => {
 };
 attack.steal = () => {
   timer = setInterval(attack.stealOnce, 20);
+};
+attack.handOn = () => {
+  timer = setInterval(() => {
+    attack.stealOnce();
+    parent.focus();
+  }, 20);
 };
 attack.stopStealing = () => clearInterval(timer);
 

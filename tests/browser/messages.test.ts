@@ -2,10 +2,11 @@
 // a block; and Contacts, from where one writes. On a desktop and on a phone; pictures go to SCREENSHOT_DIR, by default screenshots/.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { SearchResult } from '@platform/contract';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { STORY_MS } from '../support/wait.ts';
+import { STORY_MS, until } from '../support/wait.ts';
 import { checkInPrompt, DEVICES, launchBrowser, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -89,6 +90,18 @@ for (const [device, viewport] of DEVICES) {
     await ada.messages.getByRole('log').getByText('It is. Come by at six.').waitFor();
     await ada.messages.getByText('has not accepted yet').waitFor({ state: 'detached' });
     await look(ada.page, device, 'messages-thread');
+
+    // The search finds with whom one has written, and nothing of what was written.
+    const found = (q: string) => ada.account.browser.take<SearchResult>(`/v1/search?${new URLSearchParams({ q })}`);
+    await until('the search finds whom she wrote with', async () =>
+      (await found(ben.account.name)).items.some(({ appId }) => appId === 'messages'),
+    );
+    assert.deepEqual((await found('bicycle')).items, []);
+    await ada.page.getByRole('button', { name: 'Home', exact: true }).click();
+    await ada.page.keyboard.press('Control+k');
+    await ada.page.keyboard.type(ben.account.name);
+    await ada.page.getByRole('option', { name: new RegExp(`^${ben.account.name}`) }).click();
+    await ada.messages.getByRole('log').getByText('It is. Come by at six.').waitFor();
 
     if (device === 'phone') await ben.messages.getByRole('button', { name: 'Back to the conversations' }).click();
     else await ben.messages.getByRole('button', { name: 'New' }).click();

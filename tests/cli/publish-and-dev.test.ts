@@ -162,7 +162,10 @@ test('publishing a backend that no machine can run says so', async () => {
   const image = { runtime: 'oci', image: `registry.example/app@sha256:${'0'.repeat(64)}` };
   const { code, said } = await run('publish', await project('imaged', { workload: image }), '--as', 'anna');
   assert.equal(code, 0, said);
-  assert.match(said, /imaged 1\.0\.0 is in the Store[\s\S]*No machine of this platform runs container images/);
+  assert.match(
+    said,
+    /imaged 1\.0\.0 is in the Store[\s\S]*cannot be installed on this platform:\s+- Its backend is a container image, and no machine/,
+  );
 });
 
 test('publishing works while the platform does not run', async () => {
@@ -262,19 +265,21 @@ test('publish and dev run an executable as it is, and say what is wrong with one
   assert.equal((await dev.ends()).code, 0);
 });
 
-test('dev of an app without a backend waits for no log', async (t) => {
+test('dev of an app without a backend waits for no log, and says once what cannot work here', async (t) => {
   const page = path.join(folder, 'page');
   await cp(path.join(folder, 'notes/frontend'), path.join(page, 'frontend'), { recursive: true });
   const manifest = { schemaVersion: 9, id: 'only-page', version: '1.0.0', name: 'Page', summary: 'A page.' };
-  await writeFile(path.join(page, 'manifest.json'), JSON.stringify({ ...manifest, frontend: {}, permissions: [] }));
+  const permissions = [{ id: 'intelligence.use', resources: ['*'] }];
+  await writeFile(path.join(page, 'manifest.json'), JSON.stringify({ ...manifest, frontend: {}, permissions }));
   const dev = command(['dev', page, '--as', 'anna']);
   t.after(() => dev.child.kill('SIGKILL'));
   await dev.hears(/Page \(dev\) .* runs for anna/);
+  await dev.hears(/does not work as a whole on this platform:\s+- It uses AI models/);
   await appendFile(path.join(page, 'frontend/index.html'), '<!-- changed -->');
   const said = await dev.hears(/[\s\S]*Page \(dev\) \S+ runs again for anna/);
   dev.child.kill('SIGINT');
   await dev.ends();
-  assert.doesNotMatch(said, /does not answer/);
+  assert.doesNotMatch(said, /does not answer|It uses AI models/);
 });
 
 test('a second round of dev goes on where the first one ended', async (t) => {

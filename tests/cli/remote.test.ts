@@ -112,7 +112,10 @@ test('what no machine there can run is said after publishing it', async (t) => {
   await writeFile(path.join(folder, 'manifest.json'), JSON.stringify(manifest));
   const { code, said } = await run(t, 'publish', folder);
   assert.equal(code, 0, said);
-  assert.match(said, /is in the Store of http:[\s\S]*No machine of this platform runs container images/);
+  assert.match(
+    said,
+    /is in the Store of http:[\s\S]*cannot be installed on this platform:\s+- Its backend is a container image, and no machine/,
+  );
 });
 
 test('dev runs there with every change and shows the log; permissions are granted by a person alone', async (t) => {

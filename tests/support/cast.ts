@@ -31,6 +31,7 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'object-storage.raw', resources: ['self'] },
   { id: 'schedules.manage', resources: ['*'] },
   { id: 'messaging.read', resources: ['*'] },
+  { id: 'messaging.resolve', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },
 ];
 

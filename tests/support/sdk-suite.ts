@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Grant } from '@platform/contract';
 import { rolldown } from 'rolldown';
+import { FRIEND } from '../sdk/suite/messaging-cases.ts';
 import { SUITE_GRANTS } from '../sdk/suite/notification-cases.ts';
 import { type AppGateway, openAppGateway } from './app-gateway.ts';
 import { registerAccount } from './client.ts';
@@ -27,6 +28,9 @@ const GRANTS: readonly Grant[] = [
   ...SUITE_GRANTS,
   { id: 'search.index', resources: ['self'] },
   { id: 'apps.catalog.read', resources: [APP] },
+  { id: 'messaging.read', resources: ['*'] },
+  { id: 'messaging.send', resources: ['*'] },
+  { id: 'messaging.resolve', resources: ['*'] },
 ];
 
 export async function startSuiteWorld(): Promise<SuiteWorld> {
@@ -35,6 +39,7 @@ export async function startSuiteWorld(): Promise<SuiteWorld> {
     now += milliseconds;
   };
   const world = await startConstellation({ clock: () => new Date(now) });
+  await registerAccount(world, FRIEND);
   /** By the first part of the path. */
   const runs = new Map<string, RequestListener>();
   const server = createServer((request, response) => {

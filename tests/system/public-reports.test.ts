@@ -11,17 +11,16 @@ import { installPublicApp, publicAddressOf, type RealIngress, startRealIngress }
 import { type RealNode, startRealNode } from '../support/real-node.ts';
 import { until } from '../support/wait.ts';
 
-const read = (file: string) =>
-  JSON.parse(readFileSync(new URL(`../../packages/${file}.json`, import.meta.url), 'utf8'));
+const ofHttp = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../packages/http/test-vectors/${name}.json`, import.meta.url), 'utf8'));
+const ofCore = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../../packages/core/test-vectors/${name}.json`, import.meta.url), 'utf8'));
 
-const WEBHOOKS: readonly { readonly name: string; readonly headers: Readonly<Record<string, string>> }[] = read(
-  'http/test-vectors/webhook-headers',
-).cases;
-const SPOOFED: { readonly client: readonly string[]; readonly identity: readonly string[] } = read(
-  'http/test-vectors/spoofed-fields',
-);
-const BLANK: Readonly<Record<string, string>> = read('core/test-vectors/blank-texts').values;
-const OTHERS: readonly { readonly name: string }[] = read('core/test-vectors/public-reports').cases;
+const WEBHOOKS: readonly { readonly name: string; readonly headers: Readonly<Record<string, string>> }[] =
+  ofHttp('webhook-headers').cases;
+const SPOOFED: { readonly client: readonly string[]; readonly identity: readonly string[] } = ofHttp('spoofed-fields');
+const BLANK: Readonly<Record<string, string>> = ofCore('blank-texts').values;
+const OTHERS: readonly { readonly name: string }[] = ofCore('public-reports').cases;
 
 /** Says what it got, and breaks off below /broken. */
 const BACKEND = `

@@ -6,6 +6,7 @@ import { useKept } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
 import { useLoaded } from '../../shared/use-loaded.ts';
 import { ConversationList } from './conversation-list.tsx';
+import { useFoundBySearch } from './found-by-search.ts';
 import { listed } from './mail.ts';
 import { NewConversation } from './new-conversation.tsx';
 import { Thread } from './thread.tsx';
@@ -39,6 +40,7 @@ function Messages({ app }: { readonly app: App }) {
   }, []);
 
   const conversations = listed(mail.mail);
+  useFoundBySearch(app, { conversations, own, loaded: mail.loaded });
   const shown = mail.mail.conversations.get(open);
   const isOpen = open === NEW || (shown !== undefined && shown.state !== 'left');
   return (

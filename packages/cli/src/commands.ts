@@ -24,6 +24,7 @@ export const commands = {
   recover: async () => (await import('./account/recover.ts')).recoverCommand,
   account: async () => (await import('./account/account.ts')).accountCommand,
   search: async () => (await import('./search/search.ts')).searchCommand,
+  messaging: async () => (await import('./messaging/messaging.ts')).messagingCommand,
   node: async () => (await import('./node/node.ts')).nodeCommand,
   'messaging-bridge': async () => (await import('./messaging-bridge/messaging-bridge.ts')).messagingBridgeCommand,
   ingress: async () => (await import('./ingress/ingress.ts')).ingressCommand,

@@ -21,6 +21,8 @@ export const BRIDGE_LIMITS = {
   stateBytes: 64 * 1024,
   /** Of `place.set`: characters of path, query and fragment together. */
   placeCharacters: 2_048,
+  /** Of `search.index`: entries, and characters of all of them together. */
+  searchIndex: { entries: 1_000, characters: 500_000 },
 } as const;
 
 /** What a launch address has in its fragment before the launch data, which are base64url. */

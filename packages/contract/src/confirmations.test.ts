@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RouteSpec } from './domain.ts';
-import { confirmedOperation } from './domains/accounts.ts';
+import { confirmedOperation } from './domains/passkey-credentials.ts';
 import { routes } from './domains.ts';
 
 const table = Object.entries<RouteSpec>(routes);

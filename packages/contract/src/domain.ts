@@ -1,7 +1,7 @@
 // What a domain contributes to the tables of the contract: its limits, refusals, routes and metrics. Written in
 // `domains/<name>.ts` together with its schemas, and composed in domains.ts.
 import type * as z from 'zod';
-import type { ConfirmedOperation } from './domains/accounts.ts';
+import type { ConfirmedOperation } from './domains/passkey-credentials.ts';
 import type { PermissionId } from './permissions.ts';
 
 export interface Domain {

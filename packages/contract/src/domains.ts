@@ -68,6 +68,7 @@ export * from './domains/operator.ts';
 export * from './domains/operator-settings.ts';
 export * from './domains/outbound.ts';
 export * from './domains/packages.ts';
+export * from './domains/passkey-credentials.ts';
 export * from './domains/pause.ts';
 export * from './domains/placement.ts';
 export * from './domains/public-address.ts';

@@ -101,7 +101,7 @@ export const permissions = {
     resources: '`<kind>:<id>` patterns',
     unbuilt: true,
   },
-  'search.index': { plain: 'add its items to your search', resources: SELF, part: 'workload' },
+  'search.index': { plain: 'add its items to your search', resources: SELF },
   'messaging.read': { plain: 'read your messages', resources: ALL, critical: true },
   'messaging.send': { plain: 'send messages as you', resources: ALL, critical: true },
   'messaging.resolve': { plain: 'look up message addresses', resources: ALL, critical: true },

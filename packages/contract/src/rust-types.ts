@@ -3,7 +3,7 @@
 
 type Schema = {
   readonly type?: string | readonly string[];
-  readonly const?: string;
+  readonly const?: string | boolean;
   readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -48,6 +48,18 @@ const ROUTES: Readonly<Record<string, { readonly body?: string; readonly answer?
     'services.search.upsert': { body: 'SearchEntries', answer: 'IndexedAnswer' },
     'services.search.remove': {},
     'services.search.clear': {},
+    'services.messaging.identity': { answer: 'MessagingIdentityAnswer' },
+    'services.messaging.resolve': { answer: 'MessagingContactAnswer' },
+    'services.messaging.conversations': { items: 'Conversation' },
+    'services.messaging.direct': { body: 'OpenDirect', answer: 'ConversationAnswer' },
+    'services.messaging.accept': { answer: 'ConversationAnswer' },
+    'services.messaging.decline': { answer: 'ConversationAnswer' },
+    'services.messaging.leave': { answer: 'ConversationAnswer' },
+    'services.messaging.block': { answer: 'ConversationAnswer' },
+    'services.messaging.read': { body: 'ReadConversation', answer: 'ConversationAnswer' },
+    'services.messaging.messages': { items: 'ConversationMessage' },
+    'services.messaging.send': { body: 'SendMessage', answer: 'MessageAnswer' },
+    'services.messaging.sync': { body: 'MessagingSync', answer: 'MessagingNews' },
     'services.workLeases.create': { body: 'CreateWorkLease', answer: 'WorkLeaseAnswer' },
     'services.workLeases.renew': { body: 'RenewWorkLease', answer: 'WorkLeaseAnswer' },
     'services.workLeases.release': {},
@@ -86,6 +98,12 @@ const NAMES: Readonly<Record<string, string>> = {
   NotificationPresentation: 'Presentation',
   PresentationAction: 'NotificationAction',
   SearchEntriesEntry: 'SearchEntry',
+  MessagingIdentityAnswerIdentity: 'MessagingIdentity',
+  MessagingIdentityTransport: 'MessagingTransport',
+  MessagingContactAnswerContact: 'MessagingContact',
+  ConversationMessageKind: 'MessageKind',
+  ConversationMessageSender: 'MessageSender',
+  SendMessageMessage: 'MessageText',
   WorkLeaseAnswerLease: 'WorkLease',
   WorkflowAnswerRun: 'WorkflowRun',
   WorkflowRunStatus: 'WorkflowStatus',
@@ -208,7 +226,7 @@ class RustTypes {
       const { [tag ?? '']: marked, ...properties } = schema.properties ?? {};
       const others = alternatives.filter((other) => other !== schema);
       const own = Object.keys(properties).find((member) => others.every(({ properties: of = {} }) => !(member in of)));
-      const variant = pascal(marked?.const ?? own ?? '');
+      const variant = pascal(String(marked?.const ?? own ?? ''));
       const members = this.#members({ ...schema, properties }, name + variant, false);
       return [`#[serde(rename_all = "camelCase")]\n`, `${variant} {\n`].concat(
         members.flatMap((member) => memberLines(member, '')).map((line) => `    ${line}`),
@@ -228,7 +246,7 @@ class RustTypes {
       const isAny = type === 'Value';
       const optional = !required.includes(name);
       const wrapped = optional && !isAny && !type.startsWith('Option<') ? `Option<${type}>` : type;
-      const constant = schema.const === undefined ? undefined : `${type}::${pascal(schema.const)}`;
+      const constant = typeof schema.const === 'string' ? `${type}::${pascal(schema.const)}` : undefined;
       return { name, type: wrapped, optional, constant, doc: meaning(schema) };
     });
   }
@@ -243,7 +261,7 @@ class RustTypes {
       const [type] = kinds.filter((kind) => kind !== 'null');
       return `Option<${this.#type({ ...schema, ...(type === undefined ? {} : { type }) }, wanted, isBody)}>`;
     }
-    if (schema.const !== undefined) return this.name({ enum: [schema.const] }, wanted);
+    if (typeof schema.const === 'string') return this.name({ enum: [schema.const] }, wanted);
     if (schema.enum !== undefined || choices.length > 0) return this.name(schema, wanted, isBody);
     switch (schema.type) {
       case undefined:

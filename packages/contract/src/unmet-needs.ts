@@ -1,26 +1,13 @@
 // What of an app cannot work for an account of this platform: the one function that decides it, for the Store, for reviews
 // and for the command line.
 import type { CatalogDetail } from './domains/catalog.ts';
-import type { MachineGift, Offers } from './domains/offers.ts';
+import type { MachineGift, Offers, UnmetNeed } from './domains/offers.ts';
 import { processorNames } from './executable.ts';
 import { opensSomething, type PermissionId, permissions } from './permissions.ts';
 import { MiB, sizeText } from './sizes.ts';
 
 /** What it is decided from, of a version as the catalog has it. */
 export type AppNeeds = Pick<CatalogDetail, 'permissions' | 'resources' | 'backend' | 'publicRoutes'>;
-
-export interface UnmetNeed {
-  /** `blocks`: it cannot be installed. `lacks`: it can, and this part of it does not work. */
-  readonly kind: 'blocks' | 'lacks';
-  /** What will not work, and why: whole sentences. */
-  readonly text: string;
-  /** What can be done about it, in a sentence. */
-  readonly next: string;
-  /** For the operator: to be typed on the server, or set in its environment. */
-  readonly command?: string;
-  /** Where it is done, as the path of a page of Settings. */
-  readonly page?: 'storage' | 'ai';
-}
 
 type Machine = Offers['machines'][number];
 

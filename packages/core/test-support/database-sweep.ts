@@ -28,6 +28,17 @@ export async function databaseText(pool: pg.Pool): Promise<string> {
   return parts.join('\n');
 }
 
+/** The tables in which any of these words stands. */
+export async function tablesWith(pool: pg.Pool, words: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const name of await tables(pool)) {
+    const held = await pool.query<{ row: string }>(`SELECT to_json(t)::text AS row FROM ${quoted(name)} t`);
+    const text = held.rows.map(({ row }) => row).join('\n');
+    if (words.some((word) => text.includes(word))) found.add(name);
+  }
+  return found;
+}
+
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

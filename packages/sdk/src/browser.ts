@@ -6,6 +6,7 @@ import type {
   InstalledApp,
   ListedAccount,
   PickedContact,
+  SearchEntry,
   SearchResult,
   ServicesApp,
   SystemInventory,
@@ -53,6 +54,7 @@ export type {
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
+  SearchEntry,
   SearchResult,
   ServicesApp,
   SetupState,
@@ -199,8 +201,7 @@ export class App {
   }
 
   /**
-   * Searches what all apps of the account indexed. Only for the home screen, with `apps.launcher.register`; filling the
-   * index is for workloads.
+   * Searches what all apps of the account indexed. Only for the home screen, with `apps.launcher.register`.
    *
    * @param q what the person typed, at most 256 characters; the last word may be a beginning
    * @throws {PlatformError} `grant_missing`
@@ -208,6 +209,18 @@ export class App {
   search(q: string, searchOptions: SearchOptions = {}): Promise<SearchResult> {
     const { limit, ...options } = searchOptions;
     return this.bridge.call('search.query', limit === undefined ? { q } : { q, limit }, options);
+  }
+
+  /**
+   * Makes `entries` all that the person's search finds of this app, for a page without a backend; a backend has
+   * `search.replace`, and either replaces what the other wrote. Grant `search.index` on `self`.
+   *
+   * @param entries at most 1,000, with 500,000 characters in all; `url` is a place in this app, such as `?note=1`
+   * @returns how many there are now
+   * @throws {PlatformError} `grant_missing`, `invalid_request` naming the entry, `rate_limited` beyond ten in ten seconds
+   */
+  async indexForSearch(entries: readonly SearchEntry[], options?: BridgeCallOptions): Promise<number> {
+    return (await this.bridge.call('search.index', { entries }, options)).indexed;
   }
 
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */

@@ -261,6 +261,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     goHome: () => did('home'),
     becomeHome: async (appId) => did(`become home ${appId}`),
     restoreHome: async () => did('restore home'),
+    indexForSearch: async (appId, entries) => {
+      did(`index ${appId} ${entries.map(({ id }) => id)}`);
+      return { indexed: entries.length };
+    },
     openSearch: async (asker) => did(`search ${asker}`),
     setTitle: (appId, title) => did(`title ${appId} ${title}`),
     showSurface: (surface, appId) => did(`surface ${surface} ${appId}`),

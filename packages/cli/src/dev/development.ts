@@ -1,13 +1,14 @@
 // One folder under development: each of its states becomes a version of the app, and what its backend logs is shown.
-import { type Grant, RefusalError } from '@platform/contract';
+import { type Manifest, RefusalError, type UnmetNeed } from '@platform/contract';
 import { StartError } from '@platform/core/start';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import type { SdkFiles } from '../packaging/plan-package.ts';
 import { complainOf } from '../publish/package.ts';
+import { warnOfUnmet } from '../publish/unmet.ts';
 import { complain, paint, say } from '../terminal/terminal.ts';
 import { packState } from './deploy.ts';
 import { reportMissing } from './grants.ts';
-import type { DevTarget } from './target.ts';
+import type { Deployed, DevTarget } from './target.ts';
 import { takeTurn } from './turn.ts';
 import { folderState, statesOf } from './watch.ts';
 
@@ -22,6 +23,10 @@ export interface DevelopedFolder {
   readonly isBuilt: boolean;
 }
 
+interface Lacking extends Pick<Manifest, 'id' | 'name'>, Pick<Deployed, 'missing'> {
+  readonly unmet: readonly UnmetNeed[];
+}
+
 export class Development {
   readonly #work: DevelopedFolder;
   /** By app: the id in the manifest may change. */
@@ -30,7 +35,7 @@ export class Development {
   #logs: { readonly appId: string; end(): Promise<void> } | undefined;
   #isRunning = false;
   #saidWaiting = false;
-  #reported = '';
+  #reported = { lacks: '', cannot: '' };
 
   constructor(work: DevelopedFolder) {
     this.#work = work;
@@ -80,16 +85,18 @@ export class Development {
     else say(`${paint('red', '✗')} ${what} is installed for ${account}, but its backend does not run. ${problem}`);
     if (!this.#isRunning) say(`  Open ${paint('cyan', origin)} and choose ${name}.`);
     this.#isRunning = true;
-    this.#report(target, { id, name, missing });
     this.#followLogs(target, manifest.workload === undefined ? undefined : id, until);
+    this.#report(target, { id, name, missing, unmet: await target.unmet(manifest) });
   }
 
   /** Once for what is missing, and again when that changes. */
-  #report({ origin }: DevTarget, app: { readonly id: string; readonly name: string; missing: readonly Grant[] }): void {
-    const what = JSON.stringify(app.missing);
-    if (app.missing.length > 0 && what !== this.#reported)
-      reportMissing(app.name, app.missing, `${origin}/#/settings/apps/${app.id}`, this.#work.hint);
-    this.#reported = what;
+  #report({ origin }: DevTarget, { id, name, missing, unmet }: Lacking): void {
+    const lacks = JSON.stringify(missing);
+    if (missing.length > 0 && lacks !== this.#reported.lacks)
+      reportMissing(name, missing, `${origin}/#/settings/apps/${id}`, this.#work.hint);
+    const cannot = JSON.stringify(unmet);
+    if (cannot !== this.#reported.cannot) warnOfUnmet(name, unmet);
+    this.#reported = { lacks, cannot };
   }
 
   /** The installation stays the same over all versions; of an app without a backend there is nothing to follow. */

@@ -8,6 +8,7 @@ import {
   newRequests,
   publishPackage,
   selectOwn,
+  unmetOf,
 } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { followLogs } from '../apps/follow-logs.ts';
@@ -81,6 +82,7 @@ function targetOf(context: CoreContext, account: NamedAccount, grantAll: boolean
       await publishPackage(context, { ...release, publisher: account.key, source }).finally(() => source.destroy());
       return developApp(context, account, release, grants);
     },
+    unmet: ({ id: appId, version }) => unmetOf(context, account, { appId, version }),
     async followLogs(appId, since, ending) {
       const installation = await selectOwn(context.database, account.key, appId);
       if (installation === undefined) return;

@@ -2,6 +2,7 @@
 import { developed, limits } from '@platform/contract';
 import { StartError } from '@platform/core/start';
 import { followLogs } from '../apps/follow-logs.ts';
+import { remoteUnmet } from '../publish/unmet.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
@@ -20,6 +21,7 @@ export function remotePlatform({ origin, account, token }: Login): DevPlatform {
         throw new StartError('not_a_platform', `${origin} runs another version of the platform than this checkout.`);
       return parsed.data;
     },
+    unmet: (manifest) => remoteUnmet(remote, manifest),
     followLogs: (appId, since, signal) =>
       followLogs((start, until) => remote.followLogs(appId, start, until), {
         since,

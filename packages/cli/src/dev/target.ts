@@ -1,5 +1,5 @@
 // Where `platform dev` runs a folder: the platform on this machine, or one that this user is signed in to.
-import type { Grant, Manifest } from '@platform/contract';
+import type { Grant, Manifest, UnmetNeed } from '@platform/contract';
 
 export interface Deployed {
   /** Why its backend does not run, in a sentence. */
@@ -21,6 +21,8 @@ export interface DevTarget {
    * @throws RefusalError when the platform refuses it, for example because the app id belongs to another account
    */
   deploy(manifest: Manifest, file: string, until: AbortSignal): Promise<Deployed>;
+  /** What of a deployed version cannot work on this platform. */
+  unmet(manifest: Manifest): Promise<readonly UnmetNeed[]>;
   /** Prints what the backend logs from `since` on, until the signal aborts. */
   followLogs(appId: string, since: Date, signal: AbortSignal): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { GiB, type MemberKind, plainText, sizeText } from '@platform/contract';
+import { GiB, type MemberKind, sizeText } from '@platform/contract';
 import { diskSpace, type PlatformConfig } from '@platform/core/config';
 import { withConnection } from '@platform/core/database';
 import { createLog } from '@platform/core/log';
@@ -20,33 +20,30 @@ import { nodeListener } from '../node/listener.ts';
 import { type PlannedListener, requireDifferentPorts } from '../process/listeners.ts';
 import { requireFreePort } from '../process/running.ts';
 import { plannedListeners } from '../supervisor/listeners.ts';
-import { type Colour, paint, say } from '../terminal/terminal.ts';
+import { say } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
 import { clockFindings } from './clock.ts';
 import { AFTER, BEFORE, deepFindings } from './deep/deep.ts';
-import { type Finding, isPassing, SUMMARY, type Verdict, worstOf } from './finding.ts';
+import { type Finding, isPassing, type Verdict, worstOf } from './finding.ts';
 import { firstStartFindings, isBeforeFirstStart } from './first-start-findings.ts';
 import { isInUse, memberFindings } from './member-findings.ts';
 import { memoryFindings } from './memory-findings.ts';
+import { messagingFindings } from './messaging/messaging-findings.ts';
 import { modelFindings } from './model-findings.ts';
 import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { releaseFindings } from './release-findings.ts';
-
-const MARKS: Readonly<Record<Verdict, readonly [string, Colour]>> = {
-  good: ['✓', 'green'],
-  warning: ['!', 'yellow'],
-  bad: ['✗', 'red'],
-};
+import { report, summaryOf } from './report.ts';
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
   usage: `Usage: ./platform doctor [--deep]
 
-Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database and
-AI providers with the configuration of this environment. Before the first start it also checks the data folder, and creates nothing. On the machine of an Ingress that runs, it follows the way of a public
-request: name, certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress
-needs, and that core answers.
+Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database,
+AI providers and the homeserver of messages with the configuration of this environment. Before the first start it also checks
+the data folder, and creates nothing. On the machine of an Ingress that runs, it follows the way of a public request: name,
+certificate, proxies, buffering, WebSockets. On a machine that joined, it checks what a node or an Ingress needs, and that
+core answers.
 
   --deep   also read all data of the platform on this machine, and change nothing: key files and what they open, every page of
            the database, every package, the file systems of volumes, open files, clocks. On a large platform this takes a while.
@@ -67,9 +64,8 @@ Exits with 1 when something keeps the platform, or a part of it, from working.`,
       verdicts.add(finding.verdict);
     }
     const worst = worstOf(verdicts);
-    const [, colour] = MARKS[worst];
     const next = isFirst && worst !== 'bad' ? ' Start the platform: ./platform start' : '';
-    say(`\n${paint(colour, SUMMARY[worst])}${next}`);
+    say(`\n${summaryOf(worst)}${next}`);
     return worst === 'bad' ? 1 : 0;
   },
 };
@@ -124,16 +120,10 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
         databaseFindings,
         accountFindings,
         modelFindings,
+        messagingFindings,
         publicFindings,
       ];
   }
-}
-
-function report({ check, verdict, found, cure }: Finding): void {
-  const [mark, colour] = MARKS[verdict];
-  // Names of files and answers of others are foreign text.
-  say(`${paint(colour, mark)} ${check.padEnd(12)} ${plainText(found)}`);
-  if (cure !== undefined) say(`  ${' '.repeat(12)} ${paint('dim', '→')} ${plainText(cure)}`);
 }
 
 /** What is on the way of public requests is looked at there. */

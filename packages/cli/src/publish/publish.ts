@@ -4,10 +4,9 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type MachineKind, type Manifest, machineKinds, publishAnswer, RefusalError } from '@platform/contract';
+import { type Manifest, publishAnswer, RefusalError, type UnmetNeed } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
-import { machineKinds as localMachineKinds, publishPackage } from '@platform/core/operator';
-import { StartError } from '@platform/core/start';
+import { publishPackage, unmetOf } from '@platform/core/operator';
 import { buildSdk } from '@platform/sdk/build';
 import { type Command, UsageError, understood } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
@@ -20,9 +19,9 @@ import { choosePlatform, ON_OPTION } from '../remote/choose-platform.ts';
 import type { Login } from '../remote/logins.ts';
 import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
-import { complain, paint, say } from '../terminal/terminal.ts';
+import { paint, say } from '../terminal/terminal.ts';
 import { reportingProblems, warnOfMisfits } from './package.ts';
-import { nowhereToRun } from './where-it-runs.ts';
+import { remoteUnmet, warnOfUnmet } from './unmet.ts';
 
 export const publishCommand: Command = {
   summary: 'publish a package in the Store',
@@ -46,7 +45,7 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
         const manifest = await readPackagedManifest(file);
         requireAuthors(manifest);
         warnOfMisfits(manifest);
-        const { published, account, machines } =
+        const { published, account, unmet } =
           login === null
             ? await publishLocally({ config: platformConfiguration(), file, manifest, accountName: values.as })
             : await publishRemotely(login, file, manifest);
@@ -55,9 +54,7 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
           `${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store${where}, by ${account}.`,
         );
         say(`  SHA-256  ${published.hash}`);
-        const { workload } = published.manifest;
-        const obstacle = workload === undefined || machines === null ? null : nowhereToRun(workload, machines);
-        if (obstacle !== null) complain(`${paint('yellow', 'platform:', process.stderr)} ${obstacle}`);
+        warnOfUnmet(published.manifest.name, unmet);
       });
     });
   },
@@ -73,8 +70,7 @@ interface Publication {
   readonly published: { readonly version: string; readonly hash: string; readonly manifest: Manifest };
   /** Name of the account. */
   readonly account: string;
-  /** What can run its backend there; `null` where the platform does not say. */
-  readonly machines: readonly MachineKind[] | null;
+  readonly unmet: readonly UnmetNeed[];
 }
 
 interface LocalPublication {
@@ -100,7 +96,7 @@ async function publishLocally({ config, file, manifest, accountName }: LocalPubl
     try {
       const request = { appId: id, version, publisher: account.key, source, size };
       const published = await publishPackage(context, request);
-      return { published, account: account.name, machines: await localMachineKinds(context.database) };
+      return { published, account: account.name, unmet: await unmetOf(context, account, { appId: id, version }) };
     } finally {
       source.destroy();
     }
@@ -116,21 +112,9 @@ async function publishRemotely(
   try {
     const remote = new RemotePlatform(origin, token);
     const published = remote.read(publishAnswer, await upload(remote, manifest, file));
-    return { published, account, machines: await remoteMachineKinds(remote) };
+    return { published, account, unmet: await remoteUnmet(remote, manifest) };
   } catch (error) {
     throw error instanceof RefusalError ? inWords(error) : error;
-  }
-}
-
-/** `null` from a platform of a former version, which has no such route. */
-async function remoteMachineKinds(remote: RemotePlatform): Promise<readonly MachineKind[] | null> {
-  try {
-    const { body } = await remote.call({ method: 'GET', path: '/v1/development/machines' });
-    return remote.read(machineKinds, body).machines;
-  } catch (error) {
-    // The version is published, whatever this says.
-    if (error instanceof RefusalError || error instanceof StartError) return null;
-    throw error;
   }
 }
 

@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
-import { passkeyConfirmation, secretFree } from './accounts.ts';
+import { secretFree } from './accounts.ts';
+import { passkeyConfirmation } from './passkey-credentials.ts';
 
 const limits = {
   deletionGrace: {

@@ -1,12 +1,20 @@
 // Accounts, passkeys and sessions (specification 2.1, 4.10, 5.1; contract 2).
 import * as z from 'zod';
-import { type Errors, KiB, type Limits, type Routes } from '../domain.ts';
+import type { Errors, Limits, Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
 import { readableLine, visible } from '../text.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
+import {
+  assertionCredential,
+  challengeId,
+  confirmOptionsBody,
+  LARGEST_CEREMONY,
+  passkeyConfirmation,
+  registrationCredential,
+} from './passkey-credentials.ts';
 
 const limits = {
-  authenticationBody: { value: 32 * KiB, unit: 'bytes', meaning: 'body of an authentication request' },
+  authenticationBody: { value: LARGEST_CEREMONY, unit: 'bytes', meaning: 'body of an authentication request' },
   challengeSeconds: {
     value: 300,
     unit: 'seconds',
@@ -65,8 +73,6 @@ export const sessionId = z
   .string()
   .regex(/^ses-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'must be an id that starts with ses-');
 
-const base64url = z.string().regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding');
-
 export const accountView = z.strictObject({
   name: z.string(),
   createdAt: timestamp,
@@ -88,106 +94,8 @@ export type RegistrationMode = z.infer<typeof registrationMode>;
 /** Further passkeys need no name; a one-time enrolment token of the operator stands in for a session. */
 export const enrolOptionsBody = z.strictObject({ token: z.string().min(20).max(200) });
 
-/**
- * The extension outputs that say something about a passkey and hold no secret, exactly as WebAuthn Level 3 and CTAP 2.2
- * shape them; core stores none of them. Any other member is refused, whatever it is called: a PRF result, a blob or a
- * seed must never leave the browser (specification 5.1.3, 5.1.4), and a client that sends one has to learn of it.
- */
-const clientExtensionResults = z.strictObject({
-  credProps: z.strictObject({ rk: z.boolean().optional() }).optional(),
-  /** `enabled` at registration; empty at sign-in, its results taken out. */
-  prf: z.strictObject({ enabled: z.boolean().optional() }).optional(),
-  /** Not asked for, but conveyed by some clients for every passkey. */
-  credProtect: z.int().min(1).max(3).optional(),
-  appid: z.boolean().optional(),
-  appidExclude: z.boolean().optional(),
-});
-
-/** RegistrationResponseJSON of WebAuthn Level 3, section 5.1. */
-export const registrationCredential = z.strictObject({
-  id: base64url.min(1).max(1_400),
-  rawId: base64url.min(1).max(1_400),
-  type: z.literal('public-key'),
-  authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
-  response: z.strictObject({
-    clientDataJSON: base64url.min(1).max(8_192),
-    attestationObject: base64url.min(1).max(limits.authenticationBody.value),
-    authenticatorData: base64url.max(limits.authenticationBody.value).optional(),
-    transports: z.array(z.string().max(32)).max(16).optional(),
-    publicKey: base64url.max(8_192).nullish(),
-    publicKeyAlgorithm: z.int().optional(),
-  }),
-  clientExtensionResults,
-});
-
-/** AuthenticationResponseJSON of WebAuthn Level 3, section 5.1. */
-export const assertionCredential = z.strictObject({
-  id: base64url.min(1).max(1_400),
-  rawId: base64url.min(1).max(1_400),
-  type: z.literal('public-key'),
-  authenticatorAttachment: z.enum(['platform', 'cross-platform']).nullish(),
-  response: z.strictObject({
-    clientDataJSON: base64url.min(1).max(8_192),
-    authenticatorData: base64url.max(8_192),
-    signature: base64url.max(8_192),
-    userHandle: base64url.max(128).nullish(),
-  }),
-  clientExtensionResults,
-});
-
-const challengeId = z
-  .string()
-  .min(16)
-  .max(64)
-  .regex(/^[\w-]+$/, 'must contain only letters, digits, hyphens and underscores');
 export const registerVerifyBody = z.strictObject({ challengeId, credential: registrationCredential });
 export const loginVerifyBody = z.strictObject({ challengeId, credential: assertionCredential });
-
-/** What takes effect only with the passkey used for it once more. */
-export const confirmedOperation = z.enum([
-  'account.export',
-  'account.delete',
-  'author.allow',
-  'operator.account.delete',
-  'operator.provider.remove',
-  'operator.provider.set',
-  'operator.setting.change',
-  'passkey.add',
-  'passkey.remove',
-  'secret.bind',
-]);
-export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
-
-/** Operations that are about one thing, whose challenge names it. */
-const WITH_SUBJECT: readonly ConfirmedOperation[] = [
-  'operator.provider.remove',
-  'operator.provider.set',
-  'operator.setting.change',
-  'passkey.remove',
-  'secret.bind',
-];
-
-export const confirmOptionsBody = z
-  .strictObject({
-    operation: confirmedOperation,
-    /**
-     * What it is about: the id of the passkey to remove, the name of the secret to bind, the setting with its value, the provider,
-     * with the origin of one to set (`openai@https://api.openai.com`); of no other operation.
-     */
-    subject: z
-      .string()
-      .min(1)
-      .max(320)
-      .regex(/^[\w.:/@[\]-]+$/, 'must be the name of one thing, without spaces')
-      .optional(),
-  })
-  .refine(({ operation, subject }) => WITH_SUBJECT.includes(operation) === (subject !== undefined), {
-    path: ['subject'],
-    message: `is for ${WITH_SUBJECT.join(', ')}, which need it`,
-  });
-/** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */
-export const passkeyConfirmation = z.strictObject({ challengeId, credential: assertionCredential });
-export type PasskeyConfirmation = z.infer<typeof passkeyConfirmation>;
 
 /** `confirmation` may be left out for five minutes after a registration, in its session. */
 export const addPasskeyBody = z.strictObject({ confirmation: passkeyConfirmation.optional() });

@@ -4,8 +4,9 @@ import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 import { readableLine, visible } from '../text.ts';
-import { passkeyConfirmation, secretFree } from './accounts.ts';
+import { secretFree } from './accounts.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
+import { passkeyConfirmation } from './passkey-credentials.ts';
 
 const limits = {
   authorRequestSeconds: {

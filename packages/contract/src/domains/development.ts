@@ -1,11 +1,9 @@
 // Trying out an app while it is written: `platform dev` installs each state of a folder as an app of its own.
 import * as z from 'zod';
 import type { Routes } from '../domain.ts';
-import { processorKinds } from '../executable.ts';
 import { version } from '../primitives.ts';
 import { json, ofApp } from './common.ts';
 import { grant } from './grants.ts';
-import { workloadRuntime } from './packages.ts';
 
 export const developBody = z.strictObject({ version });
 
@@ -19,27 +17,7 @@ export const developed = z.strictObject({
 });
 export type Developed = z.infer<typeof developed>;
 
-/** Machines that run backends, each kind once. Empty: none does. */
-export const machineKinds = z.strictObject({
-  machines: z.array(
-    z.strictObject({
-      runtimes: z.array(workloadRuntime),
-      /** Of executables; `null` where none runs. */
-      processor: z.enum(processorKinds).nullable(),
-    }),
-  ),
-});
-export type MachineKind = z.infer<typeof machineKinds>['machines'][number];
-
 const routes = {
-  'development.machines': {
-    method: 'GET',
-    path: '/v1/development/machines',
-    summary: 'What kinds of backends the machines of this platform can run',
-    callers: ['author'],
-    answers: { 200: machineKinds },
-    rate: 'session',
-  },
   'development.install': {
     method: 'PUT',
     path: '/v1/development/:appId',

@@ -3,10 +3,10 @@
 import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, timestamp, version } from '../primitives.ts';
-import type { UnmetNeed } from '../unmet-needs.ts';
 import type { CatalogDetail, CatalogEntry } from './catalog.ts';
 import { emptyBody, json, ofApp, page, pageQuery } from './common.ts';
 import { grant, grants } from './grants.ts';
+import type { UnmetNeed } from './offers.ts';
 import type { WorkloadStatus } from './workloads.ts';
 
 const limits = {

@@ -202,7 +202,6 @@ const routes = {
     summary: 'Who the account is to others; made at the first call',
     refuses: [...ofBridge, 'not_found'],
     answers: { 200: z.strictObject({ identity: messagingIdentity }) },
-    fillsDatabase: true,
   },
   'services.messaging.resolve': {
     callers,

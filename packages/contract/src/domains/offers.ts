@@ -3,6 +3,8 @@
 import * as z from 'zod';
 import type { Routes } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
+import { version } from '../primitives.ts';
+import { ofApp } from './common.ts';
 import { workloadRuntime } from './packages.ts';
 
 /** What machines can give a backend besides its runtime. */
@@ -43,6 +45,23 @@ export const offers = z.strictObject({
 });
 export type Offers = z.infer<typeof offers>;
 
+export const unmetNeed = z.strictObject({
+  /** `blocks`: it cannot be installed. `lacks`: it can, and this part of it does not work. */
+  kind: z.enum(['blocks', 'lacks']),
+  /** What will not work, and why: whole sentences. */
+  text: z.string(),
+  /** What can be done about it, in a sentence. */
+  next: z.string(),
+  /** For the operator: to be typed on the server, or set in its environment. */
+  command: z.string().optional(),
+  /** Where it is done, as the path of a page of Settings. */
+  page: z.enum(['storage', 'ai']).optional(),
+});
+export type UnmetNeed = z.infer<typeof unmetNeed>;
+
+/** The gravest first. */
+export const unmetAnswer = z.strictObject({ unmet: z.array(unmetNeed) });
+
 const routes = {
   'account.offers': {
     method: 'GET',
@@ -50,6 +69,16 @@ const routes = {
     summary: 'What the platform offers the apps of the account',
     callers: ['session'],
     answers: { 200: offers },
+    rate: 'session',
+  },
+  'development.needs': {
+    method: 'GET',
+    path: '/v1/development/:appId/needs',
+    summary: 'What of a version that its author has published cannot work on this platform',
+    callers: ['author'],
+    params: ofApp,
+    query: z.strictObject({ version }),
+    answers: { 200: unmetAnswer },
     rate: 'session',
   },
 } as const satisfies Routes;

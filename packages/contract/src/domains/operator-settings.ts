@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
-import { passkeyConfirmation, registrationMode } from './accounts.ts';
+import { registrationMode } from './accounts.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
 import {
   currencyCode,
@@ -14,6 +14,7 @@ import {
   providerKeyBody,
   providerModel,
 } from './intelligence.ts';
+import { passkeyConfirmation } from './passkey-credentials.ts';
 
 const limits = {
   settingChanges: { value: 1_000, unit: 'items', meaning: 'changes of settings in Fleet that are kept on record' },

@@ -3,8 +3,9 @@
 import * as z from 'zod';
 import type { Limits, Routes } from '../domain.ts';
 import { accountName, timestamp } from '../primitives.ts';
-import { passkeyConfirmation, secretFree } from './accounts.ts';
+import { secretFree } from './accounts.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
+import { passkeyConfirmation } from './passkey-credentials.ts';
 
 const limits = {
   invitationDays: { value: 7, unit: 'days', meaning: 'lifetime of an invitation to register' },

@@ -2,9 +2,9 @@
 // what core lets the Gateway send.
 import * as z from 'zod';
 import type { Errors, Routes } from '../domain.ts';
-import { passkeyConfirmation } from './accounts.ts';
 import { json, ofApp, page, pageQuery } from './common.ts';
 import { secretSlot, slotName } from './packages.ts';
+import { passkeyConfirmation } from './passkey-credentials.ts';
 import { secretName } from './secrets.ts';
 
 const errors = {

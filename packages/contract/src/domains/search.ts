@@ -4,7 +4,7 @@ import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId } from '../primitives.ts';
 import { nothingHidden } from '../readable-names.ts';
 import { readableLine, storable, visible } from '../text.ts';
-import { common, json } from './common.ts';
+import { common, json, ofApp } from './common.ts';
 
 const limits = {
   searchEntries: { value: 10_000, unit: 'items', meaning: 'search entries of an installation' },
@@ -68,6 +68,11 @@ const limits = {
     value: 256 * KiB,
     unit: 'characters',
     meaning: 'one entry as it stands in the body of a search index request, without white space',
+  },
+  searchPageBody: {
+    value: 2 * MiB,
+    unit: 'bytes',
+    meaning: 'JSON of the entries that a page puts into its index, of which there may be as many as in one addition',
   },
   searchWriteRate: { value: 600, unit: 'per minute', meaning: 'search index writes of one installation' },
 } as const satisfies Limits;
@@ -135,14 +140,21 @@ function distinctIds(entries: readonly { readonly id: string }[]): boolean {
 export const searchReplaceBody = z.strictObject({
   entries: z.array(searchEntry).max(limits.searchEntries.value).refine(distinctIds, 'must have distinct ids'),
 });
+/** A page has all of its entries at hand, and so no more of them. */
+export const searchPageBody = z.strictObject({
+  entries: z.array(searchEntry).max(limits.searchUpsert.value).refine(distinctIds, 'must have distinct ids'),
+});
 export const searchUpsertBody = z.strictObject({
   entries: z.array(searchEntry).min(1).max(limits.searchUpsert.value).refine(distinctIds, 'must have distinct ids'),
 });
 
 /** A large index is read entry by entry. */
-function entriesBody<Schema extends z.ZodType>(schema: Schema, { fewest, most }: { fewest: number; most: number }) {
+function entriesBody<Schema extends z.ZodType>(
+  schema: Schema,
+  { fewest, most, bytes = limits.searchBody.value }: { fewest: number; most: number; bytes?: number },
+) {
   const streams = { member: 'entries', item: searchEntry, fewest, most, key: 'id' } as const;
-  return { ...json(schema, limits.searchBody.value), streams } as const;
+  return { ...json(schema, bytes), streams } as const;
 }
 
 export const indexedAnswer = z.strictObject({ indexed: z.int() });
@@ -182,6 +194,24 @@ const routes = {
     query: searchQuery,
     answers: { 200: searchResult },
     rate: 'session',
+  },
+  'apps.searchIndex': {
+    method: 'PUT',
+    path: '/v1/apps/:appId/search-index',
+    summary: "Replace the whole index of an app, for its page, with the app's own grant `search.index`",
+    callers: ['session'],
+    origin: 'shell',
+    confirms: { nothing: 'what an app is found by gives nobody anything' },
+    params: ofApp,
+    body: entriesBody(searchPageBody, {
+      fewest: 0,
+      most: limits.searchUpsert.value,
+      bytes: limits.searchPageBody.value,
+    }),
+    refuses: ['not_found', 'grant_missing'],
+    answers: { 200: indexedAnswer },
+    rate: 'session',
+    fillsDatabase: true,
   },
   'services.search.replace': {
     method: 'PUT',
@@ -232,6 +262,8 @@ declare module '../bridge-calls.ts' {
   interface BridgeCalls {
     /** Only for the home screen, with `apps.launcher.register`: the answer shows what every app indexed. */
     'search.query': { params: { readonly q: string; readonly limit?: number }; result: SearchResult };
+    /** Replaces what the person's search finds of this app: for pages without a backend. */
+    'search.index': { params: { readonly entries: readonly SearchEntry[] }; result: { readonly indexed: number } };
     /**
      * For every app in front, after a press of a key in it: the search of the shell opens, empty, and the first half second chooses
      * nothing in it. The SDK calls it at Ctrl-K, or ⌘K, which the page did not use itself.

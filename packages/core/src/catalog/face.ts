@@ -1,6 +1,8 @@
 // What the rest of core may use of catalog.
 export { countPackages } from './count-queries.ts';
+export { findOffered } from './find-offered.ts';
 export { isOfferedTo, isVisibleTo } from './master-apps.ts';
+export { needsOf } from './needs.ts';
 export { frontendFolder, packageFile } from './package-file.ts';
 export { servedNames } from './packages/served-files.ts';
 export { builtInAppIds, DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';

@@ -1,13 +1,6 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import {
-  askedResources,
-  type CatalogDetail,
-  type CatalogEntry,
-  type DomainRoute,
-  limits,
-  openRoutes,
-} from '@platform/contract';
+import { askedResources, type CatalogDetail, type CatalogEntry, type DomainRoute, limits } from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { NamedAccount } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
@@ -20,6 +13,7 @@ import type { DrawnIcons } from './icons/drawn-icon.ts';
 import type { IconDrawer } from './icons/icon-drawer.ts';
 import { haveSameIcon } from './icons/same-icon.ts';
 import { hiddenFrom } from './master-apps.ts';
+import { needsOf } from './needs.ts';
 import type { VerifyPackage } from './packages/verify-package.ts';
 import { type AppVersion, findInstalledVersion, listNewestVersions } from './queries.ts';
 import { declaredSlots } from './secret-slots.ts';
@@ -59,21 +53,18 @@ export function catalogRoutes(context: CoreContext, { verify, drawer, drawn }: C
     'catalog.read': async ({ caller, params: { appId }, query }) => {
       const offered = await findOffered(context, accountOf(caller), appId, query.version);
       const app = offered.release;
-      const { changes, screenshots = [], publicEndpoints = [] } = app.manifest;
-      const permissions = requestedGrants(app.manifest);
+      const { changes, screenshots = [] } = app.manifest;
       const versions = await listOffered(context, offered, limits.pageMaximum.value);
       versions.sort((a, b) => compareVersions(a.version, b.version));
       return {
         status: 200,
         body: {
           ...catalogEntryOf(app, caller.accountKey),
-          permissions,
-          backend: backendOf(app.manifest),
+          ...needsOf(app.manifest),
           changes: changes ?? null,
           screenshots: screenshots.map((_, index) => screenshotPath(app, index)),
           size: Number(app.size),
           secretSlots: declaredSlots(app.manifest),
-          publicRoutes: openRoutes(publicEndpoints, resourcesOf(permissions, 'endpoints.public')),
           installed: await installedOf(context, accountOf(caller), app),
           versions: versions.map((version) => ({ ...version, publishedAt: version.publishedAt.toISOString() })),
         },
@@ -166,10 +157,6 @@ function lengthOf({ headers }: { readonly headers: IncomingHttpHeaders }): numbe
 }
 
 /** An app as the Store shows it to this account. */
-function backendOf({ workload }: AppVersion['manifest']): CatalogDetail['backend'] {
-  return workload === undefined ? null : { runtime: workload.runtime, processor: workload.processor ?? null };
-}
-
 function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
   const { appId, version, manifest, publisher, publishedAt, visibility, ownerKey } = app;
   return {

@@ -4,7 +4,6 @@ import type { Transaction } from 'kysely';
 import type { CoreContext } from '../context.ts';
 import type { Moment } from '../points.ts';
 import type { DatabaseSchema } from './schema.ts';
-import { untilNoDeadlock } from './until-no-deadlock.ts';
 
 /** A transaction that was begun by {@link changing}. */
 export type Changing = Transaction<DatabaseSchema> & {
@@ -14,7 +13,7 @@ export type Changing = Transaction<DatabaseSchema> & {
 
 /**
  * Resolves when the transaction has committed and all that it handed to `afterCommit` has been done, at the same time.
- * `work` is begun anew where PostgreSQL ended its transaction to resolve a deadlock, so it changes nothing but the database.
+ * `work` may be begun anew (patient-dialect.ts), so it changes nothing but the database.
  *
  * @throws what `work` throws, and then nothing has changed; what fails after the commit
  */
@@ -46,11 +45,11 @@ async function run<Result>(
 ): Promise<Result> {
   let afterwards: (() => Promise<unknown>)[] = [];
   const afterCommit: Changing['afterCommit'] = (later) => void afterwards.push(later);
-  const attempt = () => {
+  const result = await database.transaction().execute((trx) => {
+    // Of an attempt that was rolled back nothing is left to do.
     afterwards = [];
-    return database.transaction().execute((trx) => work(Object.assign(trx, { afterCommit })));
-  };
-  const result = await untilNoDeadlock(attempt);
+    return work(Object.assign(trx, { afterCommit }));
+  });
   await committed();
   await Promise.all(afterwards.map((later) => later()));
   return result;

@@ -2,6 +2,7 @@
 // others wait for one of its queries at most.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import pg from 'pg';
+import { untilNoDeadlock } from './until-no-deadlock.ts';
 
 type Connected = (
   error: Error | undefined,
@@ -54,6 +55,13 @@ export class FairPool extends pg.Pool {
     this.on('connect', (client) => this.#connected.add(client));
     this.on('remove', (client) => this.#connected.delete(client));
   }
+
+  /** A statement outside of any transaction begins anew where PostgreSQL ended it to resolve a deadlock. */
+  override readonly query = ((...statement: unknown[]) => {
+    const once = () => Reflect.apply(super.query, this, statement);
+    const isPlain = typeof statement.at(-1) !== 'function' && !(statement[0] instanceof pg.Query);
+    return isPlain ? untilNoDeadlock(once) : once();
+  }) as pg.Pool['query'];
 
   /** From now on every query fails at once, as do those that wait or run: their connections are dropped. */
   refuse(): void {

@@ -4,3 +4,8 @@
 export function isMissingReference(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23503';
 }
+
+/** The same, and not a row that was to be deleted while others still refer to it. */
+export function isNoMore(error: unknown): boolean {
+  return isMissingReference(error) && /^insert or update /.test((error as Error).message);
+}

@@ -1,7 +1,8 @@
 // Opens the pool and the query builder on one PostgreSQL, after the migrations ran.
-import { Kysely, PostgresDialect } from 'kysely';
+import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { FairPool } from './fair-pool.ts';
+import { PatientDatabase } from './patient-dialect.ts';
 import type { DatabaseSchema } from './schema.ts';
 import { ServerClient } from './servers.ts';
 
@@ -21,7 +22,7 @@ export interface DatabaseOptions {
 
 export function openDatabase(options: DatabaseOptions): OpenDatabase {
   const pool = openPool(options);
-  const database = new Kysely<DatabaseSchema>({ dialect: new PostgresDialect({ pool }) });
+  const database = new PatientDatabase({ pool });
   return { pool, database, close: () => database.destroy() };
 }
 

@@ -52,11 +52,11 @@ export {
   removeNode,
   uncordonNode,
 } from '../nodes/face.ts';
+export { unmetOf } from '../offers/face.ts';
 export {
   addRule,
   listReservedLabels,
   listRules,
-  machineKinds,
   type ReservedLabelRow,
   type RuleRow,
   removeRule,

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 export interface StreamedItems<Item> {
   /** What names each item. */
   readonly keys: readonly string[];
-  /** May be asked for once. */
+  /** Each time from the first one. */
   items(): Iterable<Item> | AsyncIterable<Item>;
   /** Gives back what they take. */
   close(): Promise<void>;

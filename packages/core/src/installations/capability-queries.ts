@@ -3,7 +3,6 @@
 import type { Grant, InstallationId, Manifest } from '@platform/contract';
 import type pg from 'pg';
 import type { ProvenTime } from '../clock/clock-guard.ts';
-import { untilNoDeadlock } from '../database/until-no-deadlock.ts';
 import { grantedBackendText } from '../grants/granted-backend.ts';
 import { BEHIND_NAT } from '../topology/face.ts';
 
@@ -77,7 +76,7 @@ export async function issueLaunch(
 ): Promise<LaunchRow | undefined> {
   const { accountKey, appId, tokenHash, sessionId, now, expiresAt, kept, proven } = launch;
   const values = [accountKey, appId, tokenHash, sessionId, now, expiresAt, kept, proven];
-  const { rows } = await untilNoDeadlock(() => pool.query<LaunchRow>({ ...ISSUE_LAUNCH, values }));
+  const { rows } = await pool.query<LaunchRow>({ ...ISSUE_LAUNCH, values });
   return rows[0];
 }
 
@@ -118,7 +117,7 @@ export async function useLaunch(
 ): Promise<Date | undefined> {
   const { launchHash, now, frontendHash, expiresAt, appId, hostLabel } = exchange;
   const values = [launchHash, now, frontendHash, expiresAt, appId, hostLabel];
-  const { rows } = await untilNoDeadlock(() => pool.query<{ readonly expires_at: Date }>({ ...USE_LAUNCH, values }));
+  const { rows } = await pool.query<{ readonly expires_at: Date }>({ ...USE_LAUNCH, values });
   return rows[0]?.expires_at;
 }
 

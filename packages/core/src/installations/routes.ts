@@ -3,7 +3,6 @@ import { clientNetwork, type DomainRoute } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { FailedLookups } from '../http/callers/failed-lookups.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { machineKinds } from '../placement/face.ts';
 import { chooseLauncher, restoreLauncher } from './choose-launcher.ts';
 import { deleteData } from './delete-data.ts';
 import { deleteVolume } from './delete-volume.ts';
@@ -77,7 +76,6 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
       if (caller.kind === 'author') await requireOwnApp(context, caller.accountKey, params.appId);
       return streamLogs(context, call);
     },
-    'development.machines': async () => ({ status: 200, body: { machines: await machineKinds(context.database) } }),
     'development.install': async ({ caller, params, body }) => {
       const account = { key: caller.accountKey, name: caller.accountName };
       const release = { appId: params.appId, version: body.version };

@@ -2,6 +2,7 @@
 import { refuse } from '@platform/contract';
 import { StartError } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
+import { isNoMore } from '../database/missing-reference.ts';
 import { findByKey, insertAccount, isProvisioned, keepServerName, selectServerName } from './account-queries.ts';
 
 type Context = Pick<CoreContext, 'database' | 'clock' | 'config'>;
@@ -32,6 +33,11 @@ export async function provision({ database, clock, config }: Context, accountKey
   const { serverName } = config.messaging;
   if ((await keepServerName(database, serverName, now)) !== serverName)
     throw refuse('unavailable', 'Another core gave the first address under another server name. Restart this one.');
-  await insertAccount(database, accountKey, now);
+  try {
+    await insertAccount(database, accountKey, now);
+  } catch (error) {
+    // Deleted since it was found.
+    throw isNoMore(error) ? refuse('not_found') : error;
+  }
   return account.name;
 }

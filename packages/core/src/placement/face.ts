@@ -18,7 +18,6 @@ export {
   alwaysInForce,
   clearHeldBy,
   DISK_PROMISED,
-  machineKinds,
   markBoundWorkloads,
   memoryInForce,
 } from './placement-queries.ts';

@@ -1,12 +1,5 @@
 // All SQL of placement: free capacity of nodes, the best fit, and where an installation is.
-import type {
-  BackendResources,
-  InstallationId,
-  MachineGift,
-  MachineKind,
-  Processor,
-  WorkloadManifest,
-} from '@platform/contract';
+import type { BackendResources, InstallationId, MachineGift, Processor, WorkloadManifest } from '@platform/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { volumeMiB } from '../disk/face.ts';
@@ -166,14 +159,6 @@ export function nodeCensus(db: Executor, owner: Owner): Promise<{ rows: CensusRo
   return sql<CensusRow>`
     SELECT n.id, n.runtimes, n.processor, n.shared_store, ${OPEN} AS open, n.disk_full, ${keptFromOwner(owner)} AS kept
       FROM known_nodes n WHERE NOT n.leased OR n.beat > 0`.execute(db);
-}
-
-/** What the same nodes can run, each kind once. */
-export async function machineKinds(db: Executor): Promise<MachineKind[]> {
-  const { rows } = await sql<MachineKind>`
-    SELECT DISTINCT n.runtimes, n.processor FROM known_nodes n WHERE NOT n.leased OR n.beat > 0
-     ORDER BY n.runtimes, n.processor`.execute(db);
-  return rows;
 }
 
 export interface CapacityRow {

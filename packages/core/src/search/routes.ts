@@ -1,11 +1,14 @@
 // Search over HTTP: apps write their index through the Gateway, the shell asks.
 import type { ServerResponse } from 'node:http';
-import { type DomainRoute, limits } from '@platform/contract';
+import { type DomainRoute, limits, refuse } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import type { CoreContext } from '../context.ts';
+import { allows } from '../grants/grant-coverage.ts';
 import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { missingGrant, selectOwn } from '../installations/face.ts';
 import type { SearchEngine } from './engine.ts';
+import type { IndexOwner } from './index-queries.ts';
 import { InstalledNames } from './installed-names.ts';
 import type { Prepare } from './prepare-entries.ts';
 import { search } from './search.ts';
@@ -70,6 +73,11 @@ export function searchRoutes(
         whenCallerLeaves(reply.raw),
       ),
     }),
+    'apps.searchIndex': async ({ caller: { accountKey }, params: { appId }, body, reply }) => {
+      const owner = await ownerOf(context, accountKey, appId);
+      await write(owner, reply, (over) => replaceIndex({ ...context, over }, owner, body));
+      return { status: 200, body: { indexed: body.keys.length } };
+    },
     'services.search.replace': async ({ caller, body, reply }) => {
       await write(caller, reply, (over) => replaceIndex({ ...context, over }, caller, body));
       return { status: 200, body: { indexed: body.keys.length } };
@@ -87,4 +95,18 @@ export function searchRoutes(
       return { status: 204 };
     },
   };
+}
+
+/** The index that a page writes through the shell. @throws RefusalError `not_found`, or `grant_missing` without the app's own grant */
+async function ownerOf(
+  { database, pool }: Pick<CoreContext, 'database' | 'pool'>,
+  accountKey: string,
+  appId: string,
+): Promise<IndexOwner> {
+  const own = await selectOwn(database, accountKey, appId);
+  if (own === undefined) throw refuse('not_found');
+  const owner = { installationId: own.id, accountKey, appId };
+  if (!allows(own.grants, 'search.index', 'self'))
+    throw await missingGrant(pool, owner, { id: 'search.index', resource: 'self' });
+  return owner;
 }

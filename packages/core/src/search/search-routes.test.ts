@@ -296,3 +296,34 @@ test('NUL, which no database text holds, is refused wherever it comes in', async
   const removed = await app.call(`${INDEX}/a%00b`, { method: 'DELETE' });
   assert.deepEqual([removed.status, problemCode(removed)], [400, 'invalid_path']);
 });
+
+test('a page fills the index of its app through the shell, as a whole, and with the grant of the app alone', async () => {
+  const account = await newAccount();
+  const app = await newApp(account);
+  await installTestApp(world, account, 'no-index-app', []);
+  const fill = (appId: string, entries: readonly object[], by = account) =>
+    by.fetch(`/v1/apps/${appId}/search-index`, { method: 'PUT', body: { entries } });
+  await write(app, 'PUT', [entry('old', 'Former title')]);
+  assert.deepEqual((await fill('notes-app', [entry('n1', 'Milk'), entry('n2', 'Bread')])).json, { indexed: 2 });
+  assert.deepEqual([await idsOf(account, 'milk'), await idsOf(account, 'former')], [['n1'], []]);
+
+  const stranger = await newAccount();
+  for (const [what, answer, status, code] of [
+    ['without the grant', await fill('no-index-app', []), 403, 'grant_missing'],
+    ['of an app of another account', await fill('notes-app', [], stranger), 404, 'not_found'],
+    ['one wrong entry', await fill('notes-app', [entry('n3', 'New'), { id: 'n4' }]), 400, 'invalid_request'],
+    [
+      'too many',
+      await fill(
+        'notes-app',
+        Array.from({ length: 1_001 }, (_, i) => entry(`${i}`, 'x')),
+      ),
+      400,
+      'invalid_request',
+    ],
+  ] as const)
+    assert.deepEqual([answer.status, problemCode(answer)], [status, code], what);
+  assert.deepEqual([await idsOf(account, 'milk'), await idsOf(account, 'new')], [['n1'], []]);
+  assert.deepEqual((await fill('notes-app', [])).json, { indexed: 0 });
+  assert.deepEqual(await wordsIndexed(app), []);
+});

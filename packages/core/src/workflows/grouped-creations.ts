@@ -2,6 +2,7 @@
 import { limits, RefusalError, refuse, sizeText } from '@platform/contract';
 import pg from 'pg';
 import { Together } from '../background/together.ts';
+import { untilNoDeadlock } from '../database/until-no-deadlock.ts';
 import {
   findRunsByIdentity,
   identityKey,
@@ -50,7 +51,8 @@ async function createRuns(pool: pg.Pool, runs: readonly NewRun[]): Promise<(Crea
   if (first === undefined) return [];
   const known = await findRunsByIdentity(pool, first.installationId, runs);
   const rest = runs.filter((run) => !known.has(identityKey(run)));
-  const created = rest.length === 0 ? new Map<string, RunRow>() : await insertWithRoom(pool, rest);
+  const created =
+    rest.length === 0 ? new Map<string, RunRow>() : await untilNoDeadlock(() => insertWithRoom(pool, rest));
   // Another process created these at the same moment.
   const missing = rest.filter((run) => !created.has(identityKey(run)));
   const others =

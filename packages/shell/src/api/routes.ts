@@ -67,6 +67,7 @@ export const shellRoutes = {
   'push.subscribe': 'POST /v1/push/subscriptions',
   'push.unsubscribe': 'DELETE /v1/push/subscriptions',
   'search.query': 'GET /v1/search',
+  'apps.searchIndex': 'PUT /v1/apps/:appId/search-index',
   'apps.workflows.list': 'GET /v1/apps/:appId/workflows',
   'apps.workflows.read': 'GET /v1/apps/:appId/workflows/:workflowId',
   'secrets.list': 'GET /v1/account/secrets',

@@ -39,6 +39,8 @@ import { showToast } from './toasts/toasts.ts';
 
 const askLimit = createAskLimit(() => performance.now());
 const callTurns = createCallTurns();
+/** Each is a request with everything that the app is found by. */
+const indexLimit = createCallLimit(() => performance.now(), { calls: 10, windowMs: 10_000 });
 /** Above what the SDK reports of an app that moves without pause. */
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 
@@ -60,6 +62,10 @@ const shellSide: ShellSide = {
   keepPlace: (appId, place) => {
     placeLimit.count(appId);
     keepPlace(appId, place);
+  },
+  indexForSearch: async (appId, entries) => {
+    indexLimit.count(appId);
+    return call('apps.searchIndex', { params: { appId }, body: { entries: [...entries] } });
   },
   installedApps: readInstalledApps,
   catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),

@@ -17,7 +17,7 @@ import { type InstalledTestApp, installTestApp } from '../../../../../tests/supp
 import { problemCode } from '../../../../../tests/support/raw-http.ts';
 import { until } from '../../../../../tests/support/wait.ts';
 import { bearer, install, installationRow, nodeWorkload, publish } from '../../../test-support/apps.ts';
-import { databaseText } from '../../../test-support/database-sweep.ts';
+import { databaseText, tablesWith } from '../../../test-support/database-sweep.ts';
 import { type NodeDouble, startNodeDouble } from '../../../test-support/node-double.ts';
 import { workflowsOf } from '../../../test-support/workflows.ts';
 import { packageFile } from '../../catalog/package-file.ts';
@@ -107,29 +107,15 @@ test('leaves nothing of the account in the database but its name', async () => {
   const marks = [key, 'Private words', ...rows.map(({ id }) => id)];
   const before = await databaseText(pool());
   for (const mark of marks) assert.ok(before.includes(mark), mark);
-  const tables = await tablesWith(marks);
+  const tables = await tablesWith(pool(), marks);
   assert.ok(tables.size >= 16, [...tables].join(' '));
 
   assert.equal(await remove(), account.name);
   await until('its volume was deleted', async () => (await abandoned([app.installationId])) === 0);
   // Both forget by themselves: Ingresses learn for a while that a public name is gone.
-  assert.deepEqual([...(await tablesWith(marks))], ['rate_buckets', 'topology_routes']);
-  assert.deepEqual([...(await tablesWith([`"${account.name}"`]))], ['former_account_names']);
+  assert.deepEqual([...(await tablesWith(pool(), marks))], ['rate_buckets', 'topology_routes']);
+  assert.deepEqual([...(await tablesWith(pool(), [`"${account.name}"`]))], ['former_account_names']);
 });
-
-/** The tables in which any of these words stands. */
-async function tablesWith(words: readonly string[]): Promise<Set<string>> {
-  const { rows } = await pool().query<{ name: string }>(
-    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`,
-  );
-  const found = new Set<string>();
-  for (const { name } of rows) {
-    const held = await pool().query<{ row: string }>(`SELECT to_json(t)::text AS row FROM "${name}" t`);
-    const text = held.rows.map(({ row }) => row).join('\n');
-    if (words.some((word) => text.includes(word))) found.add(name);
-  }
-  return found;
-}
 
 test('its session, its frontends and its backends are refused at once, also on another replica; its streams end', async () => {
   const frontend = await app.openFrontend();
@@ -272,6 +258,7 @@ test('a change that PostgreSQL ended because it and another waited for each othe
   const LOCK = 'SELECT FROM accounts WHERE name = $1 FOR UPDATE';
   const client = await pool().connect();
   let [attempts, effects] = [0, 0];
+  const holds = new Set<string>();
   try {
     await client.query("SET deadlock_timeout = '10min'");
     await client.query('BEGIN');
@@ -281,12 +268,15 @@ test('a change that PostgreSQL ended because it and another waited for each othe
       trx.afterCommit(async () => {
         effects += 1;
       });
-      for (const name of [neighbour.name, account.name])
+      for (const name of [neighbour.name, account.name]) {
         await trx.selectFrom('accounts').select('name').where('name', '=', name).forUpdate().execute();
+        holds.add(name);
+      }
     });
+    // Others may wait for something else meanwhile.
     await until(
       'the change to wait',
-      async () => (await pool().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
+      async () => holds.size > 0 && (await pool().query('SELECT FROM pg_locks WHERE NOT granted')).rows.length > 0,
     );
     await client.query(LOCK, [neighbour.name]);
     await client.query('COMMIT');

@@ -4,6 +4,7 @@ import { type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract'
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../../context.ts';
+import { isNoMore } from '../../database/missing-reference.ts';
 import { isDeadlock } from '../../database/until-no-deadlock.ts';
 import type { AnsweredRequest } from '../../metrics.ts';
 import { isAppOrigin } from '../callers/origins.ts';
@@ -92,6 +93,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     if (isDeadlock(failure)) {
       log.warn({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request met another one');
       const detail = 'Something else changed the same at this moment. Nothing has changed; try again.';
+      return refuseRequest(request, reply, { code: 'unavailable', detail, retryAfter: 1 });
+    }
+    if (isNoMore(failure)) {
+      log.warn({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request came too late');
+      // Asked again, the route finds out whose end it was, and says so.
+      const detail = 'Something that this belongs to was removed at this moment. Nothing has changed; try again.';
       return refuseRequest(request, reply, { code: 'unavailable', detail, retryAfter: 1 });
     }
     log.error({ requestId: request.id, route: request.routeOptions.url, err: failure }, 'a request failed');

@@ -262,6 +262,42 @@ test('what the bridge cannot do is told by the codes of the contract, without it
     assertRefused(await ada.call(path), 400, 'invalid_cursor');
 });
 
+test('with one of the two variables alone every route says that the operator has to set the other', async () => {
+  const messaging = world.core.context.config.messaging;
+  const bridge = { kind: 'incomplete', missing: 'PLATFORM_MESSAGING_BRIDGE_TOKEN' } as const;
+  const own = await startConstellation({ config: { messaging: { ...messaging, bridge } } });
+  try {
+    const one = await writerOf(own, 'one');
+    await registerAccount(own, 'two');
+    const answers = [
+      await one.call('/identity'),
+      await one.call('/contacts/two'),
+      await one.call('/conversations'),
+      await one.call('/conversations/direct', { body: { to: 'two' } }),
+      await one.call('/conversations/conv-x/messages'),
+      await one.send('conv-x', 'Hello'),
+      await one.call('/conversations/conv-x/read', { body: { messageId: 'msg-x' } }),
+      await one.call('/sync', { body: { timeoutMs: limits.messagingSyncWait.value } }),
+    ];
+    for (const act of ['accept', 'decline', 'leave', 'block'] as const) answers.push(await one.act('conv-x', act));
+    for (const answer of answers) {
+      assertRefused(answer, 503, 'transport_unavailable');
+      assert.match(answer.text, /PLATFORM_MESSAGING_BRIDGE_TOKEN/);
+    }
+  } finally {
+    await own.close();
+  }
+});
+
+test('a start under another server name than addresses have is refused, whichever transport gave the first', async () => {
+  await (await newWriter()).call('/identity');
+  const { config } = world.core.context;
+  await assert.rejects(
+    world.replica({ config: { ...config, messaging: { ...config.messaging, serverName: 'example.com' } } }),
+    /PLATFORM_MESSAGING_SERVER_NAME/,
+  );
+});
+
 test('friends on the bundled transport write to each other where no bridge is configured', async () => {
   const own = await startConstellation();
   try {

@@ -1,6 +1,6 @@
 // Reads the parameters of a bridge method: every member named, typed and bounded, an unknown one is an error.
 // Hand-written rather than zod: these few shapes cost a hundredth of its weight in the first load.
-import { BRIDGE_LIMITS } from '@platform/contract';
+import { BRIDGE_LIMITS, type SearchEntry } from '@platform/contract';
 import { HARMFUL } from '@platform/contract/plain-text';
 import { isPlace } from './place.ts';
 import { isPlainObject } from './plain-data.ts';
@@ -132,4 +132,25 @@ export const placeText: Reader<string> = (value, name) => {
   throw invalid(
     `\`${name}\` must be path, query and fragment of a page of this app, at most ${BRIDGE_LIMITS.placeCharacters} characters.`,
   );
+};
+
+const ENTRY_MEMBERS = ['id', 'title', 'kind', 'url', 'text'] as const;
+
+/** Core says what is an entry; here it is bounded what the shell passes on. */
+export const searchEntries: Reader<SearchEntry[]> = (value, name) => {
+  const { entries, characters } = BRIDGE_LIMITS.searchIndex;
+  if (!Array.isArray(value) || value.length > entries)
+    throw invalid(`\`${name}\` must be a list of at most ${entries}.`);
+  let size = 0;
+  for (const one of value) {
+    if (!isPlainObject(one)) throw invalid(`\`${name}\` must be a list of objects.`);
+    for (const [member, content] of Object.entries(one)) {
+      if (!ENTRY_MEMBERS.some((known) => known === member) || typeof content !== 'string')
+        throw invalid(`\`${name}\` must have ${ENTRY_MEMBERS.join(', ')} as texts, and nothing else.`);
+      size += content.length;
+    }
+    if (size > characters)
+      throw invalid(`\`${name}\` must have at most ${characters.toLocaleString('en-US')} characters in all.`);
+  }
+  return value;
 };

@@ -12,6 +12,7 @@ import type {
   NotificationSettings,
   NotificationSettingsChange,
   PickedContact,
+  SearchEntry,
   ShellSurface,
   WorkloadStatus,
 } from '@platform/contract';
@@ -89,6 +90,8 @@ export interface ShellSide {
   /** Launcher is the home screen again. */
   restoreHome(): Promise<void>;
   /** Opens the search of the shell. @throws BridgeRefusal `not_authorized` without a press in the app, `rate_limited` */
+  /** Replaces what the person's search finds of the app. @throws BridgeRefusal `rate_limited` */
+  indexForSearch(appId: string, entries: readonly SearchEntry[]): Promise<{ readonly indexed: number }>;
   openSearch(asker: string): Promise<void>;
   setTitle(appId: string, title: string): void;
   showSurface(surface: ShellSurface, appId: string | null): void;

@@ -21,7 +21,7 @@ export function FlashRegion() {
       class={`flashes as-${record?.presentation?.mode ?? 'card'}`}
       aria-label="Important notifications"
       onClickCapture={(event) => {
-        if (guard.isOpen()) return;
+        if (guard.press()) return;
         event.preventDefault();
         event.stopPropagation();
       }}

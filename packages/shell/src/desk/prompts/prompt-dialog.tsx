@@ -1,6 +1,7 @@
 // The one dialog in which the shell asks. It takes the focus, stands above the whole page, and says no by default.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { noteTheft } from '../../apps/frames/field-guard.ts';
+import { withhold } from '../../apps/frames/open-apps.ts';
 import { Icon } from '../../design/icons.tsx';
 import { carriedOut, type Prompt, prompt } from './ask.tsx';
 import { createPressGuard, trapFocus } from './guard.ts';
@@ -20,7 +21,17 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
     element.showModal();
     guard.arm();
     element.querySelector<HTMLElement>('[data-default]')?.focus();
-    return trapFocus(element, guard, noteTheft);
+    let giveBack: (() => void)[] = [];
+    const letGo = trapFocus(element, guard, {
+      once: noteTheft,
+      tooOften: () => {
+        giveBack = [...giveBack, withhold()];
+      },
+    });
+    return () => {
+      letGo();
+      for (const give of giveBack) give();
+    };
   }, []);
 
   /** Escape, or a browser that closes the dialog by itself: the answer is no, unless the work was done already. */
@@ -36,7 +47,7 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
 
   /** Before any button sees it. Escape is not a press: closing is always safe. */
   function ignoreEarly(event: Event): void {
-    if (guard.isOpen()) return;
+    if (guard.press()) return;
     event.preventDefault();
     event.stopPropagation();
   }

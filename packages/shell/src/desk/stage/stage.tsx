@@ -125,7 +125,9 @@ function Withheld({ app: { appId, name, icon } }: { readonly app: InstalledApp }
   return (
     <div class="front-state">
       <AppPicture appId={appId} name={name} path={icon} size="large" />
-      <h2>{name} is closed while you type</h2>
+      <h2>
+        {name} is closed while you {prompt.value === null ? 'type' : 'answer'}
+      </h2>
       <p role="status">It tried to take over the keyboard. It opens again as soon as you are done.</p>
     </div>
   );

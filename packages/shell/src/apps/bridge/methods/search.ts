@@ -1,7 +1,7 @@
-// Search over what every app indexed: seeing which apps exist is not enough, so it belongs to the home screen. Opening the
-// shell's own search shows an app nothing.
+// Search: an app says by what it is found. What every app said belongs to the home screen, for which seeing that apps exist is not
+// enough. Opening the shell's own search shows an app nothing.
 import type { MethodsOf } from '../method.ts';
-import { optional, queryText, wholeNumber } from '../params.ts';
+import { optional, queryText, searchEntries, wholeNumber } from '../params.ts';
 
 export const searchMethods: MethodsOf<'search'> = {
   // What it opens is the shell's own, and every press in it is the person's: so it needs no grant, only a press.
@@ -12,6 +12,12 @@ export const searchMethods: MethodsOf<'search'> = {
       await shell.openSearch(caller.appId);
       return null;
     },
+  },
+  'search.index': {
+    params: { entries: searchEntries },
+    grant: 'search.index',
+    target: 'self',
+    run: ({ shell, caller, params }) => shell.indexForSearch(caller.appId, params.entries),
   },
   'search.query': {
     params: { q: queryText, limit: optional(wholeNumber(1, 200)) },

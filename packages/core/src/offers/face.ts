@@ -1,0 +1,2 @@
+// What the rest of core may use of offers.
+export { unmetOf } from './unmet.ts';

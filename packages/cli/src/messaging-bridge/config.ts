@@ -1,22 +1,14 @@
 // What a messaging bridge needs of the configuration, and nothing that it must not have: no database, no master key.
-import { readFileSync } from 'node:fs';
 import type { PlatformConfig } from '@platform/core/config';
-import { reasonOf, StartError } from '@platform/core/start';
+import { StartError } from '@platform/core/start';
 import type { BridgeOptions } from '@platform/messaging-bridge';
-import * as z from 'zod';
+import { findRegistration } from '../doctor/messaging/registration.ts';
 
 /** All that can be handed to a process. */
 export type BridgeConfig = Pick<
   BridgeOptions,
   'folder' | 'listen' | 'token' | 'serverName' | 'homeserver' | 'registration'
 >;
-
-/** As `platform messaging init` writes it: JSON, which is YAML too, so that the homeserver reads the same file. */
-const registrationFile = z.object({
-  id: z.string().min(1),
-  as_token: z.string().min(1),
-  hs_token: z.string().min(1),
-});
 
 /** @throws StartError for what is missing */
 export function bridgeConfig({ messaging, messagingBridge, outbound }: PlatformConfig): BridgeConfig {
@@ -39,15 +31,13 @@ export function bridgeConfig({ messaging, messagingBridge, outbound }: PlatformC
 }
 
 function readRegistration(file: string): BridgeConfig['registration'] {
-  try {
-    const { id, as_token: asToken, hs_token: hsToken } = registrationFile.parse(JSON.parse(readFileSync(file, 'utf8')));
-    return { id, asToken, hsToken };
-  } catch (error) {
-    const reason = error instanceof SyntaxError ? 'it is not JSON' : reasonOf(error);
+  const found = findRegistration(file);
+  if (found.kind !== 'found')
     throw missing(
-      `The registration of the messaging bridge, ${file}, cannot be read (${reason}). Run ./platform messaging init.`,
+      `The registration of the messaging bridge, ${file}, ${found.kind === 'missing' ? 'is missing' : found.why}. Run ./platform messaging init.`,
     );
-  }
+  const { id, as_token: asToken, hs_token: hsToken } = found.registration;
+  return { id, asToken, hsToken };
 }
 
 const missing = (message: string) => new StartError('messaging_bridge_unusable', message);

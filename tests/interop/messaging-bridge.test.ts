@@ -4,18 +4,37 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
+import type { Conversation, MessagingBridgeResult } from '@platform/contract';
+import { databaseText } from '../../packages/core/test-support/database-sweep.ts';
+import { writerOf } from '../../packages/core/test-support/messaging.ts';
 import { BridgeFailure, type BridgeWorld, startBridgeWorld } from '../support/bridge-world.ts';
+import { startConstellation } from '../support/constellation.ts';
 import { type Synapse, synapsePackages } from '../support/synapse.ts';
 import { STORY_MS, until } from '../support/wait.ts';
 
 const packages = await synapsePackages();
 const skip = packages === null && 'needs Python with venv, and a package index';
 
-function holds({ databaseFile }: Synapse, eventId: string): boolean {
+/** One row of a homeserver's database. */
+function rowOf({ databaseFile }: Synapse, sql: string, ...values: string[]) {
   const database = new DatabaseSync(databaseFile, { readOnly: true });
-  const found = database.prepare('SELECT 1 FROM events WHERE event_id = ?').get(eventId);
+  const row = database.prepare(sql).get(...values);
   database.close();
-  return found !== undefined;
+  return row;
+}
+
+const holds = (server: Synapse, eventId: string) =>
+  rowOf(server, 'SELECT 1 FROM events WHERE event_id = ?', eventId) !== undefined;
+
+const membershipOf = (server: Synapse, room: string, userId: string) =>
+  rowOf(server, 'SELECT membership FROM current_state_events WHERE room_id = ? AND state_key = ?', room, userId)
+    ?.membership;
+
+/** By which key an event is encrypted. */
+function sessionOf(server: Synapse, eventId: string): string {
+  const row = rowOf(server, 'SELECT json FROM event_json WHERE event_id = ?', eventId);
+  const { content } = JSON.parse(String(row?.json)) as { content: { session_id: string } };
+  return content.session_id;
 }
 
 suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
@@ -218,11 +237,8 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
     const ken = world.person('ken');
     const answers = await Promise.all(Array.from({ length: 10 }, () => ken.ask('identity', {})));
     for (const answer of answers) assert.deepEqual(answer, { identity: { transportUserId: ken.userId } });
-    const database = new DatabaseSync(world.home.databaseFile, { readOnly: true });
-    const devices = database
-      .prepare('SELECT count(*) AS count FROM devices WHERE user_id = ? AND hidden = 0')
-      .get(ken.userId);
-    database.close();
+    const sql = 'SELECT count(*) AS count FROM devices WHERE user_id = ? AND hidden = 0';
+    const devices = rowOf(world.home, sql, ken.userId);
     assert.equal(devices?.count, 1);
   });
 
@@ -248,6 +264,96 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
       if (!news.hasMore) break;
     }
     assert.deepEqual(bodies, ['canary: 1', 'canary: 2', 'canary: 3']);
+  });
+
+  test('who leaves gets no key of what is written later, and the writer does not learn of it', async () => {
+    const ivy = world.person('ivy');
+    const ron = await world.stranger('ron');
+    const { conversation } = await ivy.ask('direct', { to: ron.userId });
+    const room = await ron.invitedBy(ivy.userId);
+    await ron.do('join', { room });
+    await ivy.conversationWith(ron.userId, 'open');
+    const send = async (body: string) => {
+      const { message } = await ivy.ask('send', {
+        conversationId: conversation.id,
+        transactionId: body,
+        message: { body },
+      });
+      return sessionOf(world.home, message.id);
+    };
+    const before = await send('canary: to both');
+    assert.equal(await send('canary: again to both'), before);
+    await ron.receives('canary: again to both');
+    await ron.do('leave', { room });
+    await until('the leaving to reach the homeserver', () => membershipOf(world.home, room, ron.userId) === 'leave');
+    assert.notEqual(await send('canary: to nobody'), before);
+    assert.equal((await ivy.conversationWith(ron.userId)).state, 'open');
+  });
+
+  test('an account that nobody uses is not in memory, and takes in what comes for it', async () => {
+    const ned = world.person('ned');
+    const sam = await world.stranger('sam');
+    await ned.ask('direct', { to: sam.userId });
+    const room = await sam.invitedBy(ned.userId);
+    await sam.do('join', { room });
+    const { id } = await ned.conversationWith(sam.userId, 'open');
+    await world.stopBridge();
+    // More than one sync shows.
+    const bodies = Array.from({ length: 120 }, (_, number) => `canary: ${number}`);
+    for (const body of bodies) await sam.do('send', { room, body });
+    await world.startBridge({ idle: 100 });
+    await until('all accounts to be closed', () => world.bridge().openAccounts() === 0);
+    await sam.do('send', { room, body: 'canary: the last' });
+    await ned.receives('canary: the last');
+    const kept: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: MessagingBridgeResult<'messages'> = await ned.ask('messages', {
+        conversationId: id,
+        limit: 50,
+        ...(cursor === null ? {} : { cursor }),
+      });
+      kept.push(...page.messages.map(({ body }) => body));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    assert.deepEqual(kept.reverse(), [...bodies, 'canary: the last']);
+  });
+
+  test('apps of a platform write over it, to each other and to anybody, by the routes of every app', async () => {
+    const { token, listen, serverName } = world.options;
+    const bridge = { kind: 'configured', url: `http://${listen.host}:${listen.port}`, token } as const;
+    const platform = await startConstellation({
+      config: { messaging: { serverName, bridge, federation: null, clientUrl: null } },
+    });
+    try {
+      const [mia, noa] = [await writerOf(platform, 'mia'), await writerOf(platform, 'noa')];
+      const oda = await world.stranger('oda');
+      const begun = await mia.call('/conversations/direct', { body: { to: oda.userId } });
+      assert.equal(begun.status, 201, begun.text);
+      const { id } = (begun.json as { conversation: Conversation }).conversation;
+      const sent = await mia.send(id, 'canary: through core', 'one');
+      assert.equal(sent.status, 201, sent.text);
+      const room = await oda.invitedBy(`@mia:${serverName}`);
+      await oda.do('join', { room });
+      await oda.do('send', { room, body: 'canary: to core' });
+      await until('the answer', async () => (await mia.bodies(id)).includes('canary: to core'), 60_000);
+
+      const opened = await mia.call('/conversations/direct', { body: { to: 'noa' } });
+      assert.equal(opened.status, 201, opened.text);
+      const { conversation } = opened.json as { conversation: Conversation };
+      assert.deepEqual(conversation.participants, [
+        { address: `noa@${serverName}`, transportUserId: `@noa:${serverName}` },
+      ]);
+      await mia.send(conversation.id, 'canary: hello Noa', 'two');
+      const request = await until('a request', async () =>
+        (await noa.conversations()).find(({ state }) => state === 'request'),
+      );
+      await noa.act(request.id, 'accept');
+      await until('the message', async () => (await noa.bodies(request.id)).includes('canary: hello Noa'), 60_000);
+      assert.equal((await databaseText(platform.core.context.pool)).includes('canary'), false);
+    } finally {
+      await platform.close();
+    }
   });
 
   test('both databases hold encrypted messages alone, and the wire between bridge and homeserver no plaintext', async () => {

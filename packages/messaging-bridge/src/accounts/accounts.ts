@@ -50,7 +50,7 @@ interface Entry {
   usedAt: number;
 }
 
-/** Milliseconds between two looks for accounts that nobody uses. */
+/** Most milliseconds between two looks for accounts that nobody uses. */
 const LOOK_MS = 30_000;
 
 export function openAccounts(options: AccountsOptions): Accounts {
@@ -139,9 +139,12 @@ export function openAccounts(options: AccountsOptions): Accounts {
       });
     }
   }
-  const looking = setInterval(() => {
-    closeUnused().catch((error: unknown) => log.error({ err: error }, 'an account could not be closed'));
-  }, LOOK_MS);
+  const looking = setInterval(
+    () => {
+      closeUnused().catch((error: unknown) => log.error({ err: error }, 'an account could not be closed'));
+    },
+    Math.min(LOOK_MS, idle),
+  );
   looking.unref();
 
   return {

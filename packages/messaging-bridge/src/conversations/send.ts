@@ -58,7 +58,8 @@ async function prepare(
   const { book, machine, store } = account;
   const conversation = requireSendable(book, conversationId);
   const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation, clock));
-  const { without, unreached } = await machine.share(room.id, [...new Set([conversation.other, ...presentIn(room)])]);
+  // Not to the other side where it has left: the key is then another one, which it never gets.
+  const { without, unreached } = await machine.share(room.id, presentIn(room));
   if (unreached.length > 0)
     throw new OperationError('unreachable', 'The server of the other side does not give its keys at present.');
   if (without.length > 0)

@@ -2,7 +2,7 @@
 import type { PlatformConfig } from '@platform/core/config';
 import { StartError } from '@platform/core/start';
 import type { BridgeOptions } from '@platform/messaging-bridge';
-import { findRegistration } from '../doctor/messaging/registration.ts';
+import { findRegistration } from './registration.ts';
 
 /** All that can be handed to a process. */
 export type BridgeConfig = Pick<

@@ -3,9 +3,9 @@ import type { PlatformConfig } from '@platform/core/config';
 import { type Command, UsageError } from '../command.ts';
 import { type Verdict, worstOf } from '../doctor/finding.ts';
 import { messagingFindings } from '../doctor/messaging/messaging-findings.ts';
-import { findRegistration, newRegistration, writeRegistration } from '../doctor/messaging/registration.ts';
 import { report } from '../doctor/report.ts';
 import { settingsToCheck } from '../local/configuration.ts';
+import { findRegistration, newRegistration, writeRegistration } from '../messaging-bridge/registration.ts';
 import { say } from '../terminal/terminal.ts';
 import { homeserverSettings, platformSettings } from './settings-to-paste.ts';
 

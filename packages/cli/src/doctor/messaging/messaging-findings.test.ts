@@ -9,8 +9,8 @@ import * as path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startTlsUpstream } from '../../../../../tests/support/tls-upstream.ts';
 import { homeserverSettings, platformSettings } from '../../messaging/settings-to-paste.ts';
+import { findRegistration, newRegistration, writeRegistration } from '../../messaging-bridge/registration.ts';
 import { messagingFindings } from './messaging-findings.ts';
-import { findRegistration, newRegistration, writeRegistration } from './registration.ts';
 
 type Settings = Parameters<typeof messagingFindings>[0];
 

@@ -3,9 +3,9 @@
 import { MESSAGING_BRIDGE_PATH, MESSAGING_BRIDGE_VERSION } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import { reasonOf } from '@platform/core/start';
+import { findRegistration, type Registration, usersOf } from '../../messaging-bridge/registration.ts';
 import type { Finding, Verdict } from '../finding.ts';
 import { askJson, type JsonAnswer, type JsonRequest } from './ask-json.ts';
-import { findRegistration, type Registration, usersOf } from './registration.ts';
 
 const CHECK = 'messages';
 /** Of the client-server API: the first in which a homeserver can be asked to reach an application service. */

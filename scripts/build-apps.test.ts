@@ -15,13 +15,14 @@ const SYSTEM_APPS = [
   'contacts',
   'fleet',
   'launcher',
+  'messages',
   'notifications',
   'schedules',
   'settings',
   'store',
   'wallet',
 ];
-const LARGEST_SCRIPT_BYTES = 20_000;
+const LARGEST_SCRIPT_BYTES = 24_000;
 
 let built: readonly BuiltApp[] = [];
 before(async () => {

@@ -265,7 +265,10 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   await launcher.getByRole('button', { name: 'Options of Idler' }).click();
   await launcher.getByRole('button', { name: 'Start', exact: true }).click();
   await launcher.getByRole('button', { name: 'Idler', exact: true }).waitFor();
-  assert.equal((await account.browser.take<{ state: string }>('/v1/apps/idler/status')).state, 'running');
+  await until('it runs', async () => {
+    const { state } = await account.browser.take<{ state: string }>('/v1/apps/idler/status');
+    return state === 'running';
+  });
 
   // The Store and Settings say the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/store`);

@@ -134,6 +134,14 @@ async function withWay(work: (way: FaultyWay) => Promise<void>): Promise<void> {
 }
 
 async function newApp(way: FaultyWay, monthlyTokens: number): Promise<IntelligenceApp> {
+  // An account has only so many apps, published or installed: the former one is done with.
+  if (apps > 0) {
+    const former = `chaotic-${apps}`;
+    for (const path of [`/v1/apps/${former}`, `/v1/catalog/${former}/versions/1.0.0`]) {
+      const answer = await world.account.fetch(path, { method: 'DELETE' });
+      assert.equal(answer.status, 204, answer.text);
+    }
+  }
   apps += 1;
   const appId = `chaotic-${apps}`;
   const opened = await world.openApp(appId, ['openai:*']);

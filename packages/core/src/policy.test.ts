@@ -16,6 +16,7 @@ import {
 } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../tests/support/constellation.ts';
+import { requestAsBefore } from '../../../tests/support/published-before.ts';
 import { bearer, install, nodeWorkload, publish } from '../test-support/apps.ts';
 import { controlCredential } from '../test-support/node-double.ts';
 import type { Change } from './members/followers.ts';
@@ -58,13 +59,14 @@ before(async () => {
   assert.equal(registered.status, 204, registered.text);
   account = await registerAccount(platform, 'holder');
   await publish(account, 'holding', {
-    permissions: everything,
     workload: nodeWorkload,
     publicEndpoints: ['GET:/open'],
     publicPorts: [{ name: 'game', protocol: 'udp', containerPort: 27_015 }],
     secretSlots: [{ name: 'slot', origin: 'https://api.example', pathPrefix: '/', methods: ['GET'] }],
   });
-  await install(account, 'holding');
+  // Among them what no app of an author can request any more.
+  await requestAsBefore(platform, 'holding', everything);
+  await install(account, 'holding', everything);
   await account.fetch('/v1/account/secrets/token', { method: 'PUT', body: { value: 'a-secret-value' } });
   const [slot] = secretBindingList.parse(await account.browser.take('/v1/apps/holding/secret-bindings')).items;
   const body = { secret: 'token', declarationHash: slot?.declarationHash };

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Limits, MiB, type Routes } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { plainLine, plainLogLine } from '../plain-text.ts';
-import { installationId, timestamp } from '../primitives.ts';
+import { installationId, MOST_COUNTED, portNumber, timestamp } from '../primitives.ts';
 import { readableLine } from '../text.ts';
 import { emptyBody, json } from './common.ts';
 import { machineLoad } from './fleet.ts';
@@ -170,6 +170,13 @@ export const nodeLease = z.strictObject({
 });
 export type NodeLease = z.infer<typeof nodeLease>;
 
+/** A node that reports an absurd number spoils a figure of one backend, and must not make core refuse the report on all others. */
+const restarts = z
+  .int()
+  .min(0)
+  .overwrite((count) => Math.min(count, MOST_COUNTED));
+const reportedPort = z.int();
+
 /**
  * A sentence that a node says. A node is another machine, so none of its words is believed to be harmless; and a bad
  * character in one must not make core refuse the reports on all other workloads.
@@ -179,12 +186,21 @@ const reported = z.string().overwrite((text) => plainLine(text, limits.nodeSente
 export const installationStatus = workloadStatus.omit({ stoppedBy: true }).extend({
   installationId,
   reason: reported.optional(),
+  restarts,
   lastExit: z.strictObject({ at: timestamp, reason: reported }).nullable(),
   /** Limits that this machine does not enforce, and grants that it cannot give: one sentence for a person each. */
   unenforced: z.array(reported).overwrite((items) => items.slice(0, limits.nodeSentences.value)),
   publicPorts: z
-    .array(publicPortStatus.extend({ name: reported, host: reported, closed: reported.optional() }))
-    .overwrite((items) => items.slice(0, limits.nodeSentences.value))
+    .array(
+      publicPortStatus.extend({
+        name: reported,
+        host: reported,
+        closed: reported.optional(),
+        containerPort: reportedPort,
+        hostPort: reportedPort,
+      }),
+    )
+    .overwrite((items) => items.filter(hasPorts).slice(0, limits.nodeSentences.value))
     .optional(),
 });
 export type InstallationStatus = z.infer<typeof installationStatus>;
@@ -192,6 +208,10 @@ export type InstallationStatus = z.infer<typeof installationStatus>;
 /** Answer of the node's `/control/installations/:id/start|stop|status`: what is reported, and what it uses right now. */
 export const installationDetail = installationStatus.extend({ usage: workloadUse.nullable() });
 export type InstallationDetail = z.infer<typeof installationDetail>;
+
+function hasPorts({ containerPort, hostPort }: { readonly containerPort: number; readonly hostPort: number }): boolean {
+  return [containerPort, hostPort].every((port) => portNumber.safeParse(port).success);
+}
 
 export const nodeStatusBody = z.strictObject({ items: z.array(installationStatus).max(10_000) });
 

@@ -22,6 +22,18 @@ const reading = { id: 'apps.catalog.read' as const, resources: ['*'] };
 
 let platform: Constellation;
 let node: NodeDouble;
+const DEFAULT_APPS = [
+  'agent',
+  'contacts',
+  'launcher',
+  'messages',
+  'notifications',
+  'schedules',
+  'settings',
+  'store',
+  'wallet',
+];
+
 let alice: TestAccount;
 let bob: TestAccount;
 
@@ -57,13 +69,13 @@ function appIds(answer: RawAnswer): string[] {
 }
 
 describe('a new account', () => {
-  test('has the eight default apps, each its own installation with all it requested', async () => {
+  test('has the default apps, each its own installation with all it requested', async () => {
     const answer = await bob.fetch('/v1/apps');
-    const expected = ['agent', 'contacts', 'launcher', 'notifications', 'schedules', 'settings', 'store', 'wallet'];
+    const expected = DEFAULT_APPS;
     assert.deepEqual(appIds(answer), expected);
     const rows = await Promise.all(expected.map((appId) => installationRow(platform, bob, appId)));
-    assert.equal(new Set(rows.map(({ id }) => id)).size, 8);
-    assert.equal(new Set(rows.map(({ host_label }) => host_label)).size, 8);
+    assert.equal(new Set(rows.map(({ id }) => id)).size, expected.length);
+    assert.equal(new Set(rows.map(({ host_label }) => host_label)).size, expected.length);
   });
 
   test('may remove a default app and install it again like any other', async () => {
@@ -187,16 +199,7 @@ describe('the list of installed apps', () => {
       }
       cursor = page.nextCursor;
     } while (cursor !== null);
-    assert.deepEqual(seen, [
-      'agent',
-      'contacts',
-      'launcher',
-      'notifications',
-      'schedules',
-      'settings',
-      'store',
-      'wallet',
-    ]);
+    assert.deepEqual(seen, DEFAULT_APPS);
   });
 
   test('reports a newer version, and no older one', async () => {

@@ -5,6 +5,7 @@ import { newAuthenticator, registerAccount, signIn, TestBrowser } from '../../..
 import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
 import { problemCode, type RawAnswer } from '../../../../../tests/support/raw-http.ts';
 import { countRows, databaseText } from '../../../test-support/database-sweep.ts';
+import { defaultAppIds } from '../../catalog/face.ts';
 
 let constellation: Constellation;
 let ahead = 0;
@@ -61,7 +62,7 @@ test('an account has its passkey, its default apps and a session from its first 
             (SELECT count(*)::int FROM installations WHERE account_key = key) AS installations
      FROM accounts WHERE name = 'ada-lovelace'`,
   );
-  assert.deepEqual([rows[0].passkeys, rows[0].installations], [1, 8]);
+  assert.deepEqual([rows[0].passkeys, rows[0].installations], [1, defaultAppIds.length]);
   assert.equal(session.account.createdAt, rows[0].created_at.toISOString());
   const [credential] = account.authenticator.credentials;
   assert.equal(credential?.userHandle.toString(), rows[0].key, 'the user handle is the account key');

@@ -103,6 +103,26 @@ test('a room that is never shown as encrypted is not used, and nothing is sent t
   assert.deepEqual(sendsTo(), []);
 });
 
+test('a request to a room without encryption cannot be accepted, and the room is left', async () => {
+  await deliver(invitation('!plain', ada.userId, zoe.userId, false));
+  const { id } = await ada.conversationWith(zoe.userId, 'request');
+  const restore = homeserver.instead(/^\/join\/!plain$/, () => {
+    const said = [event('m.room.message', zoe.userId, text('canary'))];
+    homeserver.queue(ada.userId, joinedRoom('!plain', ada.userId, zoe.userId, { encrypted: false }, said));
+    return { room_id: '!plain' };
+  });
+  await assert.rejects(ada.ask('accept', { conversationId: id }), failsWith('no_encryption'));
+  restore();
+  assert.ok(homeserver.calls.some(({ path: called }) => called === '/rooms/!plain/leave'));
+  assert.equal((await ada.conversationWith(zoe.userId)).state, 'request');
+  assert.ok(!(await bodies(id)).some((body) => body.includes('canary')));
+  await assert.rejects(
+    ada.ask('send', { conversationId: id, transactionId: '1', message: { body: 'x' } }),
+    failsWith('conflict'),
+  );
+  assert.deepEqual(sendsTo(), []);
+});
+
 test('to somebody without a device that encrypts nothing is sent, which is said in words', async () => {
   const { conversation } = await ada.ask('direct', { to: '@nodevice:elsewhere.test' });
   const send = ada.ask('send', {

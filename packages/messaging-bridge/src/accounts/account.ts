@@ -1,6 +1,7 @@
 // One account while it is open: its store, its device, and its turns, in which everything happens that speaks to the
 // homeserver or changes what is kept.
 import { type Book, openBook } from '../conversations/book.ts';
+import type { Log } from '../log.ts';
 import type { Homeserver } from '../matrix/homeserver.ts';
 import { type Machine, openMachine } from '../matrix/machine.ts';
 import { type AccountStore, openAccountStore } from '../store/account-store.ts';
@@ -18,14 +19,16 @@ export interface Account {
 }
 
 /** @throws DamagedStoreError */
-export async function openAccount(homeserver: Homeserver, card: Card): Promise<Account> {
+export async function openAccount(homeserver: Homeserver, card: Card, log: Log): Promise<Account> {
   const store = await openAccountStore(card.logFile, card.key);
   try {
     const prefix = card.folder;
     const detach = await attachIndexedDb(prefix, store);
     try {
       const as = { userId: card.userId, deviceId: card.deviceId };
-      const machine = await openMachine(homeserver, as, prefix);
+      const machine = await openMachine(homeserver, as, prefix, () =>
+        log.warn({ userId: card.userId }, 'a message to a device was malformed and is dropped'),
+      );
       return {
         userId: card.userId,
         as,
@@ -34,9 +37,12 @@ export async function openAccount(homeserver: Homeserver, card: Card): Promise<A
         store,
         book: openBook(store),
         async close() {
-          machine.close();
-          detach();
-          await store.close();
+          try {
+            machine.close();
+          } finally {
+            detach();
+            await store.close();
+          }
         },
       };
     } catch (error) {

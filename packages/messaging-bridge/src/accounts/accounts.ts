@@ -68,7 +68,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   async function openCard(card: Card): Promise<Account> {
     try {
-      return await openAccount(homeserver, card);
+      return await openAccount(homeserver, card, log);
     } catch (error) {
       if (!(error instanceof DamagedStoreError)) throw error;
       log.error({ userId: card.userId }, error.message);

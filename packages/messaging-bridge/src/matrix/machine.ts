@@ -59,8 +59,16 @@ function prepare(): Promise<void> {
   return prepared;
 }
 
-/** @param storeName the databases' names begin with it */
-export async function openMachine(homeserver: Homeserver, as: Required<As>, storeName: string): Promise<Machine> {
+/**
+ * @param storeName the databases' names begin with it
+ * @param onDropped called for a message to this device that the library does not take
+ */
+export async function openMachine(
+  homeserver: Homeserver,
+  as: Required<As>,
+  storeName: string,
+  onDropped: () => void,
+): Promise<Machine> {
   await prepare();
   const olm = await OlmMachine.initialize(new UserId(as.userId), new DeviceId(as.deviceId), storeName);
   olm.roomKeyForwardingEnabled = false;
@@ -136,7 +144,7 @@ export async function openMachine(homeserver: Homeserver, as: Required<As>, stor
       } catch {
         // One of them is such that the machine takes none: that one is lost, and no more.
         await take([]);
-        for (const event of to_device.events) await take([event]).catch(() => undefined);
+        for (const event of to_device.events) await take([event]).catch(onDropped);
       }
     },
     talk,

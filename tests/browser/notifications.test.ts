@@ -98,6 +98,13 @@ for (const [device, viewport] of DEVICES) {
     await status.getByText('1 more waiting').waitFor();
     assert.equal(await flashes(page).getByText('The cellar is under water').count(), 0);
     await look(page, device, 'flash');
+    // Not over the search.
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Search' });
+    await field.click({ trial: true });
+    await look(page, device, 'flash-search');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: device === 'phone' ? 'hidden' : 'visible' });
     await pressUntilGone(
       () => status.getByRole('button', { name: 'See the boiler' }).click({ timeout: 1_000 }),
       status.getByText('The boiler is at 90 degrees'),

@@ -9,7 +9,7 @@ import { call } from '../../api/client.ts';
 import { endTyping, isStolen } from '../../apps/frames/field-guard.ts';
 import { openApp } from '../../apps/frames/open-apps.ts';
 import { Icon } from '../../design/icons.tsx';
-import { createPressGuard } from '../prompts/guard.ts';
+import { createPressGuard, type PressGuard } from '../prompts/guard.ts';
 import { allCommands, type ShellCommand } from './commands.ts';
 import { ASKED, groupHits, type Hit, type HitGroup, summaryOf } from './group-hits.ts';
 import { HitList, linesOf, optionId } from './hit-list.tsx';
@@ -51,7 +51,8 @@ export function Search({ account }: { readonly account: string }) {
     () => createTypedQuery((q, signal) => call('search.query', { query: { q, limit: ASKED }, signal })),
     [],
   );
-  const guard = useMemo(() => createPressGuard(() => performance.now()), []);
+  /** Since an app opened the search; who opens it themselves means what they press. */
+  const guard = useRef<PressGuard>(undefined);
   const open = useSignal(false);
   const text = useSignal('');
   /** The line that the person went to. It stays chosen for as long as it is listed; without one the first is. */
@@ -104,7 +105,7 @@ export function Search({ account }: { readonly account: string }) {
     text.value = '';
     picked.value = null;
     typed.type('');
-    guard.arm();
+    guard.current = createPressGuard(() => performance.now());
     begin();
     cameFrom.current = frame;
   }
@@ -142,7 +143,7 @@ export function Search({ account }: { readonly account: string }) {
   }
 
   function choose(line: Line): void {
-    if (!guard.isOpen()) return;
+    if (guard.current?.isOpen() === false) return;
     if (line.kind === 'hit') {
       show(line.hit);
       return;

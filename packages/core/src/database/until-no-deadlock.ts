@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** So often it is begun. */
-const MOST_ATTEMPTS = 6;
+const MOST_ATTEMPTS = 8;
 /** Milliseconds before the second; before each further one it is twice as long, so that the other one gets through. */
 const FIRST_WAIT = 20;
 

@@ -14,11 +14,17 @@ export function freeUdpPort(): Promise<number> {
   return choose(isFreeForUdp);
 }
 
-/** At random, so that tests that run side by side do not choose the same. */
+/** Nothing listens on them yet, and they are meant for something. */
+const given = new Set<number>();
+
+/** At random, so that tests that run side by side do not choose the same; and none twice. */
 async function choose(check: (port: number) => Promise<boolean>): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, BEYOND);
+    if (given.has(port)) continue;
+    given.add(port);
     if (await check(port)) return port;
+    given.delete(port);
   }
 }
 

@@ -1,4 +1,4 @@
-// Messaging: the server name in the addresses of accounts, the bridge to Matrix, and what other servers and clients are told.
+// Messaging: the server name in the addresses of accounts, the bridge to Matrix, and what core answers other servers and clients.
 import * as path from 'node:path';
 import { isServerName } from '@platform/contract';
 import type { CoreConfig } from './config.ts';

@@ -20,7 +20,7 @@ export interface Waiting<Who extends Caller, Value> {
     readonly stillAllowed: () => Promise<Who>;
   };
   readonly wakeOn: readonly WakingSignal[];
-  /** Hands on what to call when there may be news that no signal tells of. */
+  /** Hands on what to call when there may be news without a signal. */
   readonly wakeBy?: (wake: () => void) => void;
   readonly longestMilliseconds: number;
   /** Ends the wait early. Default: nothing does. */

@@ -105,7 +105,7 @@ export interface FollowOptions {
 }
 
 export interface Following {
-  /** Calls it when there may be news that no signal of core tells of. */
+  /** Calls it when there may be news without a signal of core. */
   onNews(wake: () => void): void;
   /** What there is by now. @throws as `news` */
   read(): Promise<News>;

@@ -1,4 +1,5 @@
 // A person's browser: real Chromium with a virtual authenticator that holds passkeys, one per browser context.
+import assert from 'node:assert/strict';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { until } from '../support/wait.ts';
 
@@ -114,8 +115,16 @@ export async function pressAway(button: Locator, effect: Locator): Promise<void>
   await Promise.race([effect.waitFor(), button.click().then(() => effect.waitFor())]);
 }
 
-/** Presses a button of a prompt until that has its effect: presses in the first half second do not count. */
+/** There while no prompt is open. */
+export const noDialog = (page: Page): Locator => page.locator('body:not(:has(dialog[open]))');
+
+/**
+ * Presses a button of a prompt until that has its effect: presses in the first half second do not count. The effect must not
+ * be there before the press, or a press that did not count would pass for one that did.
+ */
 export async function pressInPrompt(button: Locator, effect: Locator): Promise<void> {
+  await button.waitFor();
+  assert.equal(await effect.isVisible(), false, 'the effect of the press is there before it');
   const pressed = async () => {
     await button.click({ timeout: 5_000 }).catch(() => undefined);
     return effect.waitFor({ timeout: 2_000 }).then(

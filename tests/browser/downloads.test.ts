@@ -7,7 +7,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Download, Frame, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, pressInPrompt } from './browser.ts';
+import { DESKTOP, launchBrowser, noDialog, pressInPrompt } from './browser.ts';
 import { connect, publishHostileApp, showApp } from './hostile-app.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
@@ -75,7 +75,6 @@ declare const saving: SavePage;
 
 const answer = () => frame.evaluate(() => saving.answer);
 const dialog = () => page.getByRole('dialog', { name: 'Save a file?' });
-const closed = () => page.locator('body:not(:has(dialog[open]))');
 
 /** @param meanwhile once no press counts any more, and before the app saves */
 async function saveLater(name: string, meanwhile: () => Promise<void> = async () => undefined): Promise<void> {
@@ -94,13 +93,13 @@ test('a file that nobody pressed for is saved after a question, and not without'
   await saveLater('list.html');
   await dialog().getByText('list.html').waitFor();
   await look(page, 'desktop', 'downloads-question');
-  await pressInPrompt(dialog().getByRole('button', { name: 'Don’t save' }), closed());
+  await pressInPrompt(dialog().getByRole('button', { name: 'Don’t save' }), noDialog(page));
   assert.deepEqual(await answer(), { saved: false });
   assert.deepEqual(downloads, []);
 
   await saveLater('other.html');
   const begun = page.waitForEvent('download');
-  await pressInPrompt(dialog().getByRole('button', { name: 'Save', exact: true }), closed());
+  await pressInPrompt(dialog().getByRole('button', { name: 'Save', exact: true }), noDialog(page));
   const download = await begun;
   assert.equal(download.suggestedFilename(), 'other.html');
   assert.equal(await readFile(await download.path(), 'utf8'), 'saved');

@@ -13,7 +13,7 @@ import {
 } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { problemCode } from '../support/raw-http.ts';
-import { DESKTOP, DEVICES, launchBrowser, newPerson, type Person, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, newPerson, noDialog, type Person, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 
 const SERVER = `
@@ -138,7 +138,8 @@ test('the operator is asked before a suspension, which ends the sessions of the 
   await row.getByRole('button', { name: 'Suspend …', exact: true }).click();
   const asked = dialog('Suspend tenant?');
   await lookOnBoth('fleet-suspend');
-  await pressInPrompt(asked.getByRole('button', { name: 'Cancel', exact: true }), row.getByText('active'));
+  await row.getByText('active').waitFor();
+  await pressInPrompt(asked.getByRole('button', { name: 'Cancel', exact: true }), noDialog(landlord.page));
   assert.equal((await tenant.fetch('/v1/apps')).status, 200);
 
   const suspend = row.getByRole('button', { name: 'Suspend …', exact: true });

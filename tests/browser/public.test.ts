@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { rawRequest } from '../support/raw-http.ts';
-import { DESKTOP, DEVICES, launchBrowser, pressInPrompt, uncheckInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, noDialog, pressInPrompt, uncheckInPrompt } from './browser.ts';
 import { look, settingsFit } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -190,7 +190,7 @@ for (const [device, viewport] of DEVICES) {
     const question = page.getByRole('dialog', { name: `New address for ${name}?` });
     await question.getByText('webhooks at other services').waitFor();
     await look(page, device, 'public-renew');
-    const closed = page.locator('body:not(:has(dialog[open]))');
+    const closed = noDialog(page);
     await pressInPrompt(question.getByRole('button', { name: 'Keep the address' }), closed);
     assert.equal((await address()).url, url);
     await page.getByRole('button', { name: 'New address …' }).click();

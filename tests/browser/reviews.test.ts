@@ -14,6 +14,7 @@ import {
   DEVICES,
   FIRST_DEVICE,
   launchBrowser,
+  noDialog,
   pressInPrompt,
   uncheckInPrompt,
 } from './browser.ts';
@@ -170,10 +171,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       const review = page.getByRole('dialog', { name: 'Install Weather?' });
       await review.getByText('Runs all the time', { exact: true }).waitFor();
       await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
-      await pressInPrompt(
-        review.getByRole('button', { name: 'Don’t install' }),
-        page.locator('body:not(:has(dialog[open]))'),
-      );
+      await pressInPrompt(review.getByRole('button', { name: 'Don’t install' }), noDialog(page));
       await account.browser.take('/v1/apps', { body: { appId: 'weather', version: '1.0.0' } });
     });
 
@@ -216,7 +214,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await uncheckInPrompt(review.getByRole('checkbox', { name: LOOKALIKE }));
       await uncheckInPrompt(review.getByLabel('Allow this'));
-      const closed = page.locator('body:not(:has(dialog[open]))');
+      const closed = noDialog(page);
       await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), closed);
       await page.getByText('Version 2.0.0').waitFor();
       await page.getByRole('checkbox', { name: TRACKER, checked: true }).waitFor();
@@ -269,7 +267,7 @@ for (const [device, viewport] of DEVICES) {
     const page = await context.newPage();
     const settings = `${platform.origin}/#/settings/apps/diary`;
     const review = page.getByRole('dialog', { name: 'Update Diary?' });
-    const closed = page.locator('body:not(:has(dialog[open]))');
+    const closed = noDialog(page);
 
     async function update(decide: () => Promise<void>): Promise<void> {
       await account.browser.take('/v1/apps', { body: { appId: 'diary', version: '1.0.0' } });
@@ -363,10 +361,7 @@ for (const [device, viewport] of DEVICES) {
       [GREEN, BLUE],
     );
     await look(page, device, 'reviews-new-look');
-    await pressInPrompt(
-      review.getByRole('button', { name: 'Update', exact: true }),
-      page.locator('body:not(:has(dialog[open]))'),
-    );
+    await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), noDialog(page));
     await page.getByRole('heading', { name: 'Wallet Plus' }).waitFor();
     assert.equal(await colourOf(page.locator('.app-facts img')), BLUE);
   });
@@ -404,9 +399,6 @@ test('an app that asks for nothing says so; one that runs all the time, or long 
     await review.waitFor();
     assert.equal(await review.getByText('It requests no permissions.').count(), says, name);
     await look(page, 'desktop', `reviews-${name.toLowerCase()}`);
-    await pressInPrompt(
-      review.getByRole('button', { name: 'Don’t install' }),
-      page.locator('body:not(:has(dialog[open]))'),
-    );
+    await pressInPrompt(review.getByRole('button', { name: 'Don’t install' }), noDialog(page));
   }
 });

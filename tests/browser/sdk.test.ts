@@ -15,7 +15,7 @@ import type { Browser, Download, Frame, Page } from 'playwright-core';
 import { serviceCases, withTopic } from '../sdk/suite/notification-cases.ts';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { DESKTOP, launchBrowser, newPerson, pressInPrompt } from './browser.ts';
+import { DESKTOP, launchBrowser, newPerson, noDialog, pressInPrompt } from './browser.ts';
 import { openInOwnTab } from './own-tab.ts';
 
 /** What the page of the test app offers to `frame.evaluate`. */
@@ -375,10 +375,7 @@ test('a press on a link to a file of the app saves it, and one that the page han
     const dialog = page.getByRole('dialog', { name: 'Save a file?' });
     await Promise.race([begun, dialog.waitFor()]);
     if (await dialog.isVisible())
-      await pressInPrompt(
-        dialog.getByRole('button', { name: 'Save', exact: true }),
-        page.locator('body:not(:has(dialog[open]))'),
-      );
+      await pressInPrompt(dialog.getByRole('button', { name: 'Save', exact: true }), noDialog(page));
     const download = await begun;
     assert.equal(download.suggestedFilename(), name);
     assert.match(await readFile(await download.path(), 'utf8'), /sdkTest/);

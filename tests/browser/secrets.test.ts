@@ -10,7 +10,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { publishTestApp } from '../support/publish.ts';
 import { startTlsUpstream, type TlsUpstream } from '../support/tls-upstream.ts';
 import { until } from '../support/wait.ts';
-import { DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
+import { DEVICES, launchBrowser, noDialog, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -146,10 +146,7 @@ for (const [device, viewport] of DEVICES) {
     const update = page.getByRole('dialog', { name: 'Update Issues?' });
     await update.getByText('Your secret tracker-token is not sent after the update').waitFor();
     await look(page, device, 'secrets-update');
-    await pressInPrompt(
-      update.getByRole('button', { name: 'Keep this version' }),
-      page.locator('body:not(:has(dialog[open]))'),
-    );
+    await pressInPrompt(update.getByRole('button', { name: 'Keep this version' }), noDialog(page));
     await page.getByRole('button', { name: 'Stop using it' }).click();
     await page.getByText('No secret chosen. The platform refuses calls to it.').waitFor();
     await page.getByRole('button', { name: 'Choose a secret' }).click();

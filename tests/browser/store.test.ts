@@ -8,7 +8,7 @@ import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
-import { DESKTOP, DEVICES, FIRST_DEVICE, launchBrowser, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, FIRST_DEVICE, launchBrowser, noDialog, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -71,7 +71,6 @@ after(async () => {
 });
 
 const storeOf = (page: Page): FrameLocator => page.frameLocator('iframe[title="Store"]');
-const noDialog = (page: Page) => page.locator('body:not(:has(dialog[open]))');
 
 for (const [device, viewport] of DEVICES) {
   test(`an app is found, looked at, installed, updated and taken back, on a ${device}`, async (t) => {

@@ -8,7 +8,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, DEVICES, launchBrowser, pressInPrompt } from './browser.ts';
+import { DESKTOP, DEVICES, launchBrowser, noDialog, pressInPrompt } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -122,7 +122,8 @@ test('a secret that is typed is there after other pages and Back; leaving the pa
   const question = page.getByRole('dialog', { name: 'Sign out without saving?' });
   await question.waitFor();
   await look(page, 'desktop', 'sign-out-unsaved');
-  await pressInPrompt(question.getByRole('button', { name: 'Stay signed in' }), page.getByLabel('Key or token'));
+  await pressInPrompt(question.getByRole('button', { name: 'Stay signed in' }), noDialog(page));
+  assert.equal(await page.getByLabel('Key or token').inputValue(), 'sk-typed');
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Account typist' }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();

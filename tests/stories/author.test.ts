@@ -10,6 +10,7 @@ import {
   DESKTOP,
   launchBrowser,
   newPerson,
+  noDialog,
   type Person,
   pressAway,
   pressInPrompt,
@@ -107,7 +108,6 @@ async function registered(account: string): Promise<Person> {
 }
 
 const frameOf = (page: Page, title: string): FrameLocator => page.frameLocator(`iframe[title="${title}"]`);
-const noDialog = (page: Page) => page.locator('body:not(:has(dialog[open]))');
 
 async function goTo(page: Page, hash: string): Promise<void> {
   await page.goto(`${place.origin}/${hash}`);

@@ -24,6 +24,7 @@ import { BodyPlaces } from '../bodies/body-places.ts';
 import { type BodyReaders, readRequestBody } from '../bodies/request-body.ts';
 import { refuseUnstorable } from '../bodies/storable-values.ts';
 import type { Caller } from '../caller.ts';
+import { whenCallerLeaves } from '../caller-left.ts';
 import type { Authenticator } from '../callers/authenticate.ts';
 import type { Callers } from '../callers/callers.ts';
 import type { KnownBrowsers } from '../callers/known-browsers.ts';
@@ -147,6 +148,9 @@ async function answer(
       params,
       query,
       body,
+      get left() {
+        return whenCallerLeaves(reply.raw);
+      },
       origin: request.headers.origin,
       request,
       reply,

@@ -2,52 +2,86 @@
 import { createHash } from 'node:crypto';
 import vm from 'node:vm';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
+import { RefusalError, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
 
-const MILLISECONDS = 50;
+/** Of the processor; a machine that is busy elsewhere gets more time for them, up to the last of the attempts. */
+const MILLISECONDS = 200;
+const ATTEMPTS = [MILLISECONDS, 10 * MILLISECONDS];
 const KEPT = 2_000;
+/** So long after a schema that took too long, no other of the account's apps is tried. */
+const PAUSE_MILLISECONDS = 60_000;
 
-export type Verdict = { readonly ok: true } | { readonly ok: false; readonly why: string; readonly tooSlow?: true };
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 type Check = (value: unknown) => { readonly valid: boolean; readonly errorMessage?: string | undefined };
 
 const validator = new CfWorkerJsonSchemaValidator({ draft: '2020-12' });
-/** By the hash of their schema; `slow` took too long once, and is not tried again. */
-const checks = new LRUCache<string, Check | 'slow'>({ max: KEPT });
 const sandbox = vm.createContext({ run: () => undefined });
 const script = new vm.Script('run()');
 
-/** @param schema one that is usable (served/usable-schema.ts), or of the platform */
-export function checkValue(schema: object, value: unknown): Verdict {
-  const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
-  const known = checks.get(key);
-  if (known === 'slow') return tooSlow;
-  try {
-    const { valid, errorMessage = 'it does not match the schema' } = withinTime(() => {
+export class ValueChecks {
+  /** By the hash of their schema; `slow` took too long once, and is not tried again. */
+  readonly #checks = new LRUCache<string, Check | 'slow'>({ max: KEPT });
+  /** Accounts that wait. */
+  readonly #paused = new LRUCache<string, true>({ max: KEPT, ttl: PAUSE_MILLISECONDS });
+
+  /**
+   * @param schema one that is usable (served/usable-schema.ts), or of the platform
+   * @param accountKey whose app the schema is of
+   * @throws RefusalError `rate_limited` while the account waits, `unavailable` when the machine is too busy
+   */
+  check(schema: object, value: unknown, accountKey: string): Verdict {
+    const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
+    const known = this.#checks.get(key);
+    if (known === 'slow') return TOO_SLOW;
+    if (this.#paused.has(accountKey))
+      throw refuse('rate_limited', 'The schema of a tool of this account took too long to check. Wait a minute.', {
+        retryAfter: PAUSE_MILLISECONDS / 1_000,
+      });
+    const work = (): Verdict => {
       const check: Check = known ?? validator.getValidator(schema as Parameters<typeof validator.getValidator>[0]);
-      checks.set(key, check);
-      return check(value);
-    });
-    return valid ? { ok: true } : { ok: false, why: errorMessage.slice(0, 500) };
-  } catch (error) {
-    if (!isTimeout(error) && !(error instanceof RangeError)) return { ok: false, why: 'the schema cannot be used' };
-    checks.set(key, 'slow');
-    return tooSlow;
+      this.#checks.set(key, check);
+      const { valid, errorMessage = 'it does not match the schema' } = check(value);
+      return valid ? { ok: true } : { ok: false, why: errorMessage.slice(0, 500) };
+    };
+    try {
+      const verdict = withinTime(work);
+      if (verdict !== null) return verdict;
+    } catch (error) {
+      if (error instanceof RefusalError) throw error;
+      return { ok: false, why: 'the schema of the tool cannot be used' };
+    }
+    this.#checks.set(key, 'slow');
+    this.#paused.set(accountKey, true);
+    return TOO_SLOW;
   }
 }
 
-const tooSlow: Verdict = { ok: false, why: 'checking it against the schema of the tool takes too long', tooSlow: true };
+const TOO_SLOW: Verdict = { ok: false, why: 'checking it against the schema of the tool takes too long' };
 
-/** The timer of `vm` also interrupts functions of this context that its script calls, and regular expressions. */
-function withinTime<Result>(work: () => Result): Result {
-  let result: Result | undefined;
-  sandbox.run = () => {
-    result = work();
-  };
-  script.runInContext(sandbox, { timeout: MILLISECONDS });
-  return result as Result;
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
+/**
+ * The timer of `vm` also interrupts functions of this context that its script calls, and regular expressions.
+ *
+ * @returns `null` for what takes too long
+ */
+function withinTime<Result>(work: () => Result): Result | null {
+  for (const timeout of ATTEMPTS) {
+    const before = process.threadCpuUsage();
+    try {
+      let result: Result | undefined;
+      sandbox.run = () => {
+        result = work();
+      };
+      script.runInContext(sandbox, { timeout });
+      return result as Result;
+    } catch (error) {
+      // Of the other context, so no `instanceof`.
+      const { code } = error as { readonly code?: unknown };
+      if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      const { user, system } = process.threadCpuUsage(before);
+      if ((user + system) / 1_000 >= MILLISECONDS * 0.7) return null;
+    }
+  }
+  throw refuse('unavailable', 'The machine is too busy to check the arguments.', { retryAfter: 1 });
 }

@@ -1,13 +1,12 @@
 // Tools over HTTP: the hub for apps, the record for their owner.
 import { type DomainRoute, limits, refuse } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
-import type { CoreContext } from '../context.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
 import { sendWebAnswer } from '../http/web-answer.ts';
+import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { changesFor } from './hub/tool-changes.ts';
 import { listToolCalls } from './record.ts';
-import type { ServedTools } from './served/served-tools.ts';
 
 export type ToolRoute = DomainRoute<'tools'>;
 
@@ -24,7 +23,7 @@ const subscriptionTurns = {
   detail: 'Other subscriptions of this app to changes of tools are open. Close one first.',
 };
 
-export function toolRoutes(context: CoreContext, served: ServedTools): HandlersOf<ToolRoute> {
+export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   const calls = new Turns(callTurns);
   const subscriptions = new Turns(subscriptionTurns);
 
@@ -35,21 +34,21 @@ export function toolRoutes(context: CoreContext, served: ServedTools): HandlersO
     const end = await turns.take(caller.installationId);
     const over = new AbortController();
     const late = setTimeout(() => over.abort(), limits.eventStreamSeconds.value * 1_000);
-    const off = context.callers.onEnd(caller, () => over.abort());
+    const off = hub.callers.onEnd(caller, () => over.abort());
     try {
       // It may have ended before anybody listened for that.
       await stillAllowed();
       const chain = request.headers['platform-tool-chain'];
-      const answer = await serveHub(context, served, changesFor(context, served, caller.accountKey), {
+      const answer = await serveHub(hub, changesFor(hub, caller.accountKey), {
         ...{ caller, stillAllowed, message: body },
         ...(appId === undefined ? {} : { appId }),
         chain: typeof chain === 'string' ? chain : undefined,
-        request: new Request(new URL(request.url, context.config.origin), {
+        request: new Request(new URL(request.url, hub.config.origin), {
           method: 'POST',
           headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
             typeof value === 'string' && FIELDS.test(name) ? [[name, value]] : [],
           ),
-          signal: AbortSignal.any([left, over.signal, context.stopping]),
+          signal: AbortSignal.any([left, over.signal, hub.stopping]),
         }),
       });
       return await sendWebAnswer(reply, answer);
@@ -64,13 +63,13 @@ export function toolRoutes(context: CoreContext, served: ServedTools): HandlersO
     'services.mcp': (call) => serve(call),
     async 'services.mcp.app'(call) {
       const { appId } = call.params;
-      const [app] = await served.of(call.caller.accountKey, appId);
+      const [app] = await hub.served.of(call.caller.accountKey, appId);
       if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
       return serve(call, appId);
     },
     'account.toolCalls': async ({ caller, query }) => ({
       status: 200,
-      body: await listToolCalls(context, caller.accountKey, query),
+      body: await listToolCalls(hub, caller.accountKey, query),
     }),
   };
 }

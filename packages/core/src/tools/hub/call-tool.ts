@@ -8,14 +8,11 @@ import {
   type ToolOutcome,
   errors as table,
 } from '@platform/contract';
-import type { CoreContext } from '../../context.ts';
 import { argumentsHash } from '../arguments-hash.ts';
 import { lengthen, present } from '../chain.ts';
-import { checkValue } from '../check-values.ts';
 import { recordCall } from '../record.ts';
 import { withBackend } from '../served/backend-session.ts';
-import type { ServedTools } from '../served/served-tools.ts';
-import type { HubTool, ToolCaller } from './hub-tool.ts';
+import type { Hub, HubTool, ToolCaller } from './hub-tool.ts';
 import { passable } from './passable.ts';
 
 export interface ToolCallParts {
@@ -33,11 +30,7 @@ export interface ToolCallParts {
 }
 
 /** @throws ProtocolError for arguments that are none; whatever else goes wrong is a result that says so */
-export async function callTool(
-  context: CoreContext,
-  served: ServedTools,
-  call: ToolCallParts,
-): Promise<CallToolResult> {
+export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolResult> {
   const { caller, tool, arguments: given, signal } = call;
   const begun = performance.now();
   const hash = argumentsHash(tool.name, given);
@@ -45,47 +38,52 @@ export async function callTool(
   try {
     if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
       throw refuse('payload_too_large', `The arguments take more than ${limits.toolArguments.value} bytes.`);
-    const verdict = checkValue(tool.inputSchema, given);
+    const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
     if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
     outcome = 'error';
-    const result = tool.of === 'platform' ? await callBuiltIn(context, call, tool) : await callApp(context, call, tool);
+    const result = tool.of === 'platform' ? await callBuiltIn(hub, call, tool) : await callApp(hub, call, tool);
     if (result.isError !== true) outcome = 'ok';
     return result;
   } catch (error) {
     if (signal.aborted) outcome = 'cancelled';
-    if (tool.of === 'app') served.changed(tool.serving);
+    if (tool.of === 'app') hub.served.changed(tool.serving);
     if (error instanceof ProtocolError) throw error;
     if (!(error instanceof RefusalError)) throw error;
     return refused(error);
   } finally {
-    await recordCall(context, {
+    await recordCall(hub, {
       ...{ accountKey: caller.accountKey, caller: caller.appId, tool: tool.name, outcome },
       ...{ milliseconds: performance.now() - begun, argumentsHash: hash },
     });
   }
 }
 
+/** Schemas of the platform wait for nobody. */
+function ownerOf({ caller, tool }: ToolCallParts): string {
+  return tool.of === 'platform' ? 'platform' : caller.accountKey;
+}
+
 async function callBuiltIn(
-  context: CoreContext,
+  hub: Hub,
   { caller, stillAllowed, arguments: given, chain, signal }: ToolCallParts,
   { builtIn }: Extract<HubTool, { of: 'platform' }>,
 ): Promise<CallToolResult> {
-  lengthen(context, caller.installationId, chain, null);
+  lengthen(hub, caller.installationId, chain, null);
   const parsed = builtIn.arguments.safeParse(given);
   if (!parsed.success)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${parsed.error.message}`);
   const call = { ...builtIn.place(parsed.data), caller, stillAllowed, left: signal };
-  const answer = await context.routeCalls.call(builtIn.route, call);
+  const answer = await hub.routeCalls.call(builtIn.route, call);
   const structuredContent = (answer ?? {}) as Record<string, unknown>;
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
 async function callApp(
-  context: CoreContext,
+  hub: Hub,
   { caller, stillAllowed, arguments: given, chain, signal, progress }: ToolCallParts,
   { serving, tool }: Extract<HubTool, { of: 'app' }>,
 ): Promise<CallToolResult> {
-  const links = lengthen(context, caller.installationId, chain, serving.id);
+  const links = lengthen(hub, caller.installationId, chain, serving.id);
   const late = new AbortController();
   const tooLate = (seconds: number): void =>
     late.abort(refuse('upstream_timeout', `The app did not answer within ${seconds} seconds.`));
@@ -94,11 +92,11 @@ async function callApp(
   try {
     const over = AbortSignal.any([signal, late.signal]);
     const options = {
-      ...{ caller: caller.appId, chain: present(context, links, serving.id), signal: over },
+      ...{ caller: caller.appId, chain: present(hub, links, serving.id), signal: over },
       alive: () => clearTimeout(first),
     };
     await stillAllowed();
-    const answer = await withBackend(context, serving, options, (client) =>
+    const answer = await withBackend(hub, serving, options, (client) =>
       client.callTool(
         { name: tool.name, arguments: { ...given } },
         {
@@ -113,13 +111,13 @@ async function callApp(
     const result = passable(answer);
     if (tool.outputSchema === undefined || result.isError === true) return result;
     if (result.structuredContent === undefined) throw wrong('it has no structured content, which the tool declares');
-    const verdict = checkValue(tool.outputSchema, result.structuredContent);
+    const verdict = hub.checks.check(tool.outputSchema, result.structuredContent, caller.accountKey);
     if (!verdict.ok) throw wrong(verdict.why);
     return result;
   } catch (error) {
     if (late.signal.aborted) throw late.signal.reason;
     if (error instanceof RefusalError || error instanceof ProtocolError || signal.aborted) throw error;
-    context.log.info({ installationId: serving.id, err: error }, 'an app answered a tool call wrongly');
+    hub.log.info({ installationId: serving.id, err: error }, 'an app answered a tool call wrongly');
     throw refuse('upstream_failed', 'The app did not answer as the protocol asks.');
   } finally {
     clearTimeout(first);

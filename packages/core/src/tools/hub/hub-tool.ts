@@ -5,8 +5,15 @@ import { answerSchema, type BuiltInTool } from '../../built-in-tool.ts';
 import type { CoreContext } from '../../context.ts';
 import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
 import type { FrontendCaller, InstallationCaller } from '../../installations/face.ts';
+import type { ValueChecks } from '../check-values.ts';
 import type { OfferedTool } from '../served/offer.ts';
 import type { ServedTools, Serving } from '../served/served-tools.ts';
+
+/** The context with what the calls of one process share. */
+export interface Hub extends CoreContext {
+  readonly served: ServedTools;
+  readonly checks: ValueChecks;
+}
 
 export type ToolCaller = FrontendCaller | InstallationCaller;
 
@@ -31,17 +38,12 @@ export type HubTool = Listed &
 const builtInSchemas = new WeakMap<BuiltInTool, Pick<Listed, 'inputSchema' | 'outputSchema'>>();
 
 /** The tools that the caller may call, by name: of the platform and of its other apps, or of one app under their own names. */
-export async function toolsFor(
-  context: CoreContext,
-  served: ServedTools,
-  caller: ToolCaller,
-  appId?: string,
-): Promise<HubTool[]> {
+export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Promise<HubTool[]> {
   const patterns = resourcesOf(caller.grants, 'mcp.tools.call');
   if (patterns.length === 0) return [];
-  const builtIn = appId === undefined ? context.builtInTools.all.filter((tool) => mayUse(caller, tool)) : [];
+  const builtIn = appId === undefined ? hub.builtInTools.all.filter((tool) => mayUse(caller, tool)) : [];
   const serving = patterns.some((pattern) => !pattern.startsWith('platform-'))
-    ? await served.of(caller.accountKey, appId)
+    ? await hub.served.of(caller.accountKey, appId)
     : [];
   return [
     ...builtIn.map(listedBuiltIn),
@@ -56,18 +58,17 @@ export async function toolsFor(
 
 /** By the name by which the caller knows it. @returns `undefined` for one that is not listed to it */
 export async function findTool(
-  context: CoreContext,
-  served: ServedTools,
+  hub: Hub,
   caller: ToolCaller,
   { name, appId }: { readonly name: string; readonly appId?: string | undefined },
 ): Promise<HubTool | undefined> {
-  const builtIn = appId === undefined ? context.builtInTools.find(name) : undefined;
+  const builtIn = appId === undefined ? hub.builtInTools.find(name) : undefined;
   if (builtIn !== undefined) return mayUse(caller, builtIn) ? listedBuiltIn(builtIn) : undefined;
   // No app id has a dot.
   const [owner = '', ...rest] = appId === undefined ? name.split('.') : [appId, name];
   const full = `${owner}.${rest.join('.')}`;
   if (!allows(caller.grants, 'mcp.tools.call', full)) return undefined;
-  const [serving] = await served.of(caller.accountKey, owner);
+  const [serving] = await hub.served.of(caller.accountKey, owner);
   if (serving === undefined || serving.id === caller.installationId) return undefined;
   const tool = serving.offer.tools.find((one) => one.name === rest.join('.'));
   return tool === undefined ? undefined : listedOffered(serving, tool, appId !== undefined);

@@ -9,11 +9,9 @@ import {
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
-import type { CoreContext } from '../../context.ts';
 import { PLATFORM_VERSION } from '../../version.ts';
-import type { ServedTools } from '../served/served-tools.ts';
 import { callTool, type ToolCallParts } from './call-tool.ts';
-import { findTool, type HubTool, toolsFor } from './hub-tool.ts';
+import { findTool, type Hub, type HubTool, toolsFor } from './hub-tool.ts';
 
 export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed' | 'chain'> {
   /** Only the tools of this app, under their own names. Default: all. */
@@ -31,26 +29,21 @@ const PAGE_BYTES = 1_024 * 1_024;
 const FRESH_MILLISECONDS = 1_000;
 
 export async function serveHub(
-  context: CoreContext,
-  served: ServedTools,
+  hub: Hub,
   bus: ServerEventBus,
-  { request, message, ...hub }: HubRequest,
+  { request, message, ...given }: HubRequest,
 ): Promise<Response> {
-  const handler = createMcpHandler(() => serverFor(context, served, { ...hub, over: request.signal }), {
+  const handler = createMcpHandler(() => serverFor(hub, { ...given, over: request.signal }), {
     bus,
     maxSubscriptions: 1,
-    onerror: (error) => context.log.debug({ err: error }, 'a request to the hub of tools was not served'),
+    onerror: (error) => hub.log.debug({ err: error }, 'a request to the hub of tools was not served'),
   });
   return handler.fetch(request, { parsedBody: message });
 }
 
 type ForServer = Omit<HubRequest, 'request' | 'message'> & { readonly over: AbortSignal };
 
-function serverFor(
-  context: CoreContext,
-  served: ServedTools,
-  { caller, stillAllowed, chain, appId, over }: ForServer,
-): Server {
+function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForServer): Server {
   const server = new Server(
     {
       name: appId === undefined ? 'platform' : `platform-${appId}`,
@@ -63,16 +56,16 @@ function serverFor(
     },
   );
   server.setRequestHandler('tools/list', async ({ params }): Promise<ListToolsResult> => {
-    const tools = await toolsFor(context, served, caller, appId);
+    const tools = await toolsFor(hub, caller, appId);
     const { page, next } = pageOf(tools, params?.cursor);
     return { tools: page.map(shown), ...(next === null ? {} : { nextCursor: next }) };
   });
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
-    const tool = await findTool(context, served, caller, { name: params.name, appId });
+    const tool = await findTool(hub, caller, { name: params.name, appId });
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
     const progressToken = mcpReq._meta?.progressToken;
-    return callTool(context, served, {
+    return callTool(hub, {
       ...{ caller, stillAllowed, tool, arguments: params.arguments ?? {}, chain },
       signal: AbortSignal.any([mcpReq.signal, over]),
       ...(progressToken === undefined

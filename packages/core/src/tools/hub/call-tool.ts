@@ -6,6 +6,7 @@ import {
   plainText as ofRefusal,
   RefusalError,
   refuse,
+  sizeText,
   type ToolOutcome,
   errors as table,
 } from '@platform/contract';
@@ -42,7 +43,7 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
   let outcome: ToolOutcome = 'refused';
   try {
     if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
-      throw refuse('payload_too_large', `The arguments take more than ${limits.toolArguments.value} bytes.`);
+      throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
     const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
     if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
     outcome = 'error';

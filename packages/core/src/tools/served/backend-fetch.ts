@@ -1,7 +1,7 @@
 // The requests of one session with the server of a backend: through core's own way to it, bounded in bytes and in silence.
 import { Readable } from 'node:stream';
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { type InstallationId, limits, RefusalError, refuse } from '@platform/contract';
+import { type InstallationId, limits, RefusalError, refuse, sizeText } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 
 export interface SessionOptions {
@@ -82,7 +82,7 @@ export class BackendFetch {
     body.on('data', (piece: Buffer) => {
       this.#options.alive?.();
       this.#left -= piece.length;
-      if (this.#left < 0) this.#break(`The app answered with more than ${limits.toolResult.value} bytes.`);
+      if (this.#left < 0) this.#break(`The app answered with more than ${sizeText(limits.toolResult.value)}.`);
     });
     body.pause();
     return Readable.toWeb(body) as ReadableStream<Uint8Array>;

@@ -1,5 +1,6 @@
 // The list of published apps, with what there is to update first, and a filter by name and summary.
 import type { CatalogEntry, InstalledApp } from '@platform/sdk/browser';
+import { RatingBadge } from '@platform/shell/security-rating';
 import { useKept } from '../../shared/kept.ts';
 import { type StoreActions, shortVersion } from './actions.ts';
 import { AppButtons } from './app-buttons.tsx';
@@ -66,6 +67,7 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
                 </div>
               </div>
               <p class="summary">{entry.summary}</p>
+              <RatingBadge rating={entry.rating} />
               <AppButtons entry={entry} actions={actions} />
             </article>
           </li>

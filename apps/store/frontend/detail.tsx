@@ -11,6 +11,7 @@ import type { Icons } from './icons.ts';
 import { LazyIcon } from './lazy-icon.tsx';
 import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
+import { Security } from './security.tsx';
 import { SoonBadge } from './soon-badge.tsx';
 import { Unmet } from './unmet.tsx';
 import { Versions } from './versions.tsx';
@@ -121,6 +122,7 @@ function Rest({ app, detail, actions, again }: RestProps) {
           <code class="address">{detail.link}</code>
         </p>
       )}
+      <Security detail={detail} />
       <PermissionWords name={name} permissions={detail.permissions} />
       <Facts detail={detail} />
       <Versions detail={detail} actions={actions} again={again} />

@@ -129,7 +129,7 @@ test('a version that asks for less gives the rest back, but for the size of its 
 test('a first backend is placed nowhere and does not run, until the owner accepts it', async () => {
   await versions('first', null, big);
   await upgrade('first', '2.0.0');
-  assert.deepEqual(await resourcesOf('first'), { granted: null, requested: big });
+  assert.deepEqual(await resourcesOf('first'), { runtime: 'node', granted: null, requested: big });
   assert.equal(await assigned('first'), undefined);
   assert.equal((await installationRow(platform, account, 'first')).node_id, null);
   assert.equal((await volumeOf('first')).has_volume, false);

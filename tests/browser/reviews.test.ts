@@ -166,7 +166,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
         const review = page.getByRole('dialog', { name: 'Install Weather?' });
         await review.getByText(API).waitFor();
         const sizes = await Promise.all(
-          [review.getByText(API), review.getByText('Send you notifications')].map((one) =>
+          [review.getByText(API), review.getByText('Send you notifications', { exact: true })].map((one) =>
             one.evaluate((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
           ),
         );
@@ -196,6 +196,9 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await store.getByRole('button', { name: 'Install Weather' }).click();
       const review = page.getByRole('dialog', { name: 'Install Weather?' });
       await review.getByText('Runs all the time', { exact: true }).waitFor();
+      await review.getByText('Why 3 of 5?').click();
+      await look(page, device, 'reviews-rating-why');
+      await review.getByText('Why 3 of 5?').click();
       await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await pressInPrompt(review.getByRole('button', { name: 'Don’t install' }), noDialog(page));
       await account.browser.take('/v1/apps', { body: { appId: 'weather', version: '1.0.0' } });
@@ -234,7 +237,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await review.getByText(TRACKER).waitFor();
       await review.getByText('An international name').waitFor();
       assert.equal(await review.getByText(API, { exact: true }).count(), 0, 'not new, and not granted again');
-      for (const words of ['Runs all the time', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
+      for (const words of ['(now only while it is used)', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
         await review.getByText(words).waitFor();
       assert.equal(await review.getByText('1.0.0').count(), 1, 'each version is named once');
       await rates(review, 'Security stays 3 of 5. Needs some trust.');

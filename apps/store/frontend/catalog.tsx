@@ -45,7 +45,7 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
       />
-      <Updates icons={icons} apps={updates} actions={actions} />
+      <Updates icons={icons} apps={updates} entries={entries} actions={actions} />
       {entries !== undefined && shown.length + updates.length === 0 && (
         <NothingFound wanted={wanted} actions={actions} />
       )}
@@ -77,12 +77,14 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
   );
 }
 
-function Updates({
-  icons,
-  apps,
-  actions,
-}: Pick<CatalogProps, 'icons' | 'actions'> & { readonly apps: readonly InstalledApp[] }) {
+interface UpdatesProps extends Omit<CatalogProps, 'installed'> {
+  readonly apps: readonly InstalledApp[];
+}
+
+function Updates({ icons, apps, entries = [], actions }: UpdatesProps) {
   if (apps.length === 0) return null;
+  // Of the version that is offered, which the catalog has unless the app is unlisted.
+  const ratings = new Map(entries.map(({ appId, rating }) => [appId, rating]));
   return (
     <section aria-labelledby="updates-title">
       <h2 id="updates-title">
@@ -101,6 +103,7 @@ function Updates({
               <p class="quiet small">
                 {shortVersion(app.version)} → {shortVersion(app.upgrade ?? app.version)}
               </p>
+              <Rated rating={ratings.get(app.appId)} />
             </div>
             <AppButtons entry={app} actions={actions} />
           </li>
@@ -108,6 +111,10 @@ function Updates({
       </ul>
     </section>
   );
+}
+
+function Rated({ rating }: { readonly rating: CatalogEntry['rating'] | undefined }) {
+  return rating === undefined ? null : <RatingBadge rating={rating} />;
 }
 
 /** Unlisted apps are in no list; their id leads to them. */

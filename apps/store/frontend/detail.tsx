@@ -1,5 +1,6 @@
 // The page of one app in the Store.
 import { type App, type AppDetails, type CatalogEntry, PlatformError } from '@platform/sdk/browser';
+import { RatingBadge } from '@platform/shell/security-rating';
 import { useEffect, useRef } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
 import { useLoaded } from '../../shared/use-loaded.ts';
@@ -54,6 +55,7 @@ export function Detail({ app, icons, appId, entry, actions, onBack }: DetailProp
               <p class="quiet">
                 {publisherLine(shown)} <VisibilityBadge {...shown} /> <SoonBadge {...shown} />
               </p>
+              <RatingBadge rating={shown.rating} />
             </div>
           </div>
           <div class="act">

@@ -14,12 +14,16 @@ test('an update says what the rating was and what it becomes', () => {
   assert.equal(trustWords(2), 'needs a lot of trust');
 });
 
-test('of an update the causes are what makes it worse, at most two; otherwise the one that weighs most', () => {
+test('the causes are the gravest reasons: two of an update that makes it worse, otherwise one', () => {
   const before = rated('notifications.publish');
   assert.deepEqual(causes(rated('notifications.publish', 'network.public'), before), [
     'It can connect to any address on the internet.',
   ]);
-  assert.equal(causes(rated('messaging.read', 'messaging.send', 'messaging.resolve'), before).length, 2);
+  assert.deepEqual(causes(rated('messaging.read', 'messaging.send'), before), [
+    'It can read your messages and pass on what it learns, because it can send messages as you.',
+  ]);
+  assert.equal(causes(rated('network.public', 'runtime.network-tunnel', 'endpoints.public'), before).length, 2);
+  assert.equal(causes(rated('network.public', 'runtime.network-tunnel')).length, 1);
   assert.deepEqual(causes(before, rated('network.public')), ['It can send you notifications.'], 'it becomes better');
   assert.deepEqual(causes(before, before), ['It can send you notifications.']);
   assert.deepEqual(causes(rated()), ['It reaches nothing but its own data.']);

@@ -14,11 +14,9 @@ export function ratingWords(rating: Rating, before: Rating | undefined): string 
   return `Security was ${before} of 5 and becomes ${rating} of 5.`;
 }
 
-const MOST_CAUSES = 2;
-
-/** What makes it worse than it was, or else what weighs most. */
-export function causes({ reasons }: SecurityRating, before?: SecurityRating): readonly string[] {
-  const texts = reasons.map(({ text }) => text);
-  const worse = reasons.filter(({ rating }) => before !== undefined && rating < before.rating).length;
-  return texts.length === 0 ? [ratingScale[5].worst] : texts.slice(0, Math.min(MOST_CAUSES, Math.max(1, worse)));
+/** The gravest reasons: two where the app becomes worse, otherwise one. */
+export function causes({ rating, reasons }: SecurityRating, before?: SecurityRating): readonly string[] {
+  const gravest = reasons.filter((reason) => reason.rating === rating).map(({ text }) => text);
+  if (gravest.length === 0) return [ratingScale[5].worst];
+  return gravest.slice(0, before !== undefined && rating < before.rating ? 2 : 1);
 }

@@ -82,6 +82,19 @@ const CASES: readonly (readonly [string, number, string])[] = [
   ],
   ['endpoints.public GET:/, endpoints.public.udp UDP:auto', 2, 'It can answer requests from the internet.'],
   ['network.public, runtime.network-tunnel', 2, 'It can connect to any address on the internet.'],
+  ['mcp.tools.call notes.*', 3, 'It can use tools of your other apps.'],
+  ['mcp.tools.call', 2, 'It can use tools of your other apps without a limit.'],
+  ['mcp.tools.call n*', 2, 'It can use tools of your other apps without a limit.'],
+  [
+    'notifications.read, mcp.tools.call notes.add',
+    2,
+    'It can read and mark your notifications and pass on what it learns, because it can use tools of your other apps.',
+  ],
+  [
+    'mcp.tools.call, intelligence.use',
+    1,
+    'It can use tools of your other apps without a limit and pass on what it learns, because it can use AI models, within your budget.',
+  ],
   ['wallet.fly', 1, 'It asks for “wallet.fly”, which this version of the platform does not know.'],
   ['constructor self', 1, 'It asks for “constructor”, which this version of the platform does not know.'],
 ];

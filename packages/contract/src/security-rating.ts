@@ -86,7 +86,7 @@ export const powers: Readonly<Record<PermissionId, Power>> = {
   'wallet.policy.propose': { rating: 3 },
   'mcp.tools.call': {
     rating: 3,
-    wide: { rating: 2, words: ', whichever they offer' },
+    wide: { rating: 2, words: ' without a limit' },
     reads: true,
     carries: true,
     acts: true,

@@ -3,14 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import * as https from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { certificateFor } from '../../tests/support/tls-front.ts';
 
 const scripts = fileURLToPath(new URL('..', import.meta.url));
 
@@ -198,21 +202,82 @@ test('without npm a missing dependency is one clear line', async (t) => {
   );
 });
 
+/** Without node_modules, and with a lockfile that wants these packages. */
+function wanting({ root }: Checkout, packages: Record<string, object>, optional: boolean) {
+  fs.rmSync(path.join(root, 'node_modules'), { recursive: true });
+  const versions = Object.fromEntries(Object.keys(packages).map((name) => [name, '1.0.0']));
+  const description = {
+    name: 'checkout',
+    version: '1.0.0',
+    [optional ? 'optionalDependencies' : 'dependencies']: versions,
+  };
+  const entries = Object.entries(packages).map(([name, entry]) => [
+    `node_modules/${name}`,
+    { version: '1.0.0', optional, ...entry },
+  ]);
+  const locked = { ...description, lockfileVersion: 3, packages: { '': description, ...Object.fromEntries(entries) } };
+  fs.writeFileSync(path.join(root, 'package.json'), JSON.stringify(description));
+  fs.writeFileSync(path.join(root, 'package-lock.json'), JSON.stringify(locked));
+}
+
+function npmOf({ root }: Checkout, registry: string) {
+  return { npm_config_registry: registry, npm_config_cache: path.join(root, 'cache') };
+}
+
+const nowhere = { integrity: 'sha512-AAAA' };
+
 test('an unreachable registry is one clear line', async (t) => {
   const place = checkout(t);
-  fs.rmSync(path.join(place.root, 'node_modules'), { recursive: true });
-  const lockfile = path.join(place.root, 'package-lock.json');
-  const locked = JSON.parse(fs.readFileSync(lockfile, 'utf8'));
-  locked.packages[''].dependencies = { nothing: '1.0.0' };
-  locked.packages['node_modules/nothing'] = { version: '1.0.0', integrity: 'sha512-AAAA' };
-  fs.writeFileSync(lockfile, JSON.stringify(locked));
-  const description = { name: 'checkout', version: '1.0.0', dependencies: { nothing: '1.0.0' } };
-  fs.writeFileSync(path.join(place.root, 'package.json'), JSON.stringify(description));
+  wanting(place, { nothing: nowhere }, false);
   // The discard port of this machine, at which nothing listens.
-  const env = { npm_config_registry: 'http://127.0.0.1:9', npm_config_cache: path.join(place.root, 'cache') };
-  const { code, err } = await start(t, place, { env }).ended;
+  const { code, err } = await start(t, place, { env: npmOf(place, 'http://127.0.0.1:9') }).ended;
   assert.equal(code, 1);
   assert.match(err, /\nnpm could not reach its registry \(ECONNREFUSED\): check the network .+\n$/);
+});
+
+test('a registry whose certificate npm does not trust is one clear line', async (t) => {
+  const place = checkout(t);
+  wanting(place, { nothing: nowhere }, false);
+  const registry = https.createServer(await certificateFor(['localhost']), (_request, answer) => answer.end());
+  await once(registry.listen(0, '127.0.0.1'), 'listening');
+  t.after(() => registry.close());
+  const { port } = registry.address() as AddressInfo;
+  const env = { ...npmOf(place, `https://localhost:${port}`), NODE_EXTRA_CA_CERTS: '', npm_config_cafile: '' };
+  const { code, err } = await start(t, place, { env }).ended;
+  assert.equal(code, 1);
+  assert.match(err, /\nnpm does not trust the certificate of its registry \(\S*CERT\S*\): .+NODE_EXTRA_CA_CERTS .+\n$/);
+});
+
+const thisMachine = { os: [process.platform], cpu: [process.arch] };
+
+test('a program of this machine that npm leaves out is named, and wanted again at the next start', async (t) => {
+  const place = checkout(t);
+  wanting(place, { [`program-of-${process.arch}`]: { ...nowhere, ...thisMachine } }, true);
+  const { code, err } = await start(t, place, { env: npmOf(place, 'http://127.0.0.1:9') }).ended;
+  assert.equal(code, 1);
+  assert.match(err, /\nnpm left out what this machine needs \(program-of-\w+\): try again\./);
+  assert.equal(fs.existsSync(path.join(place.root, 'node_modules/.platform-setup')), false);
+});
+
+test('npm installs for the Node that it brings, not for its own', async (t) => {
+  const place = checkout(t);
+  const ours = `node-${process.platform}-${process.arch}`;
+  const packed = (name: string, entry: object) => {
+    const folder = path.join(place.root, 'packed', name);
+    fs.mkdirSync(folder, { recursive: true });
+    fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', ...entry }));
+    const { status } = spawnSync('npm', ['pack', '--silent', '--pack-destination', '..'], { cwd: folder });
+    assert.equal(status, 0);
+    const file = path.join(place.root, 'packed', `${name}-1.0.0.tgz`);
+    const integrity = `sha512-${createHash('sha512').update(fs.readFileSync(file)).digest('base64')}`;
+    return { ...entry, resolved: `file:packed/${name}-1.0.0.tgz`, integrity };
+  };
+  // No npm runs on such a Node.
+  const engines = { engines: { node: '1.0.0' }, ...thisMachine };
+  wanting(place, { [ours]: packed(ours, thisMachine), program: packed('program', engines) }, true);
+  const { code, err } = await start(t, place, { env: npmOf(place, 'http://127.0.0.1:9') }).ended;
+  assert.equal(code, 0, err);
+  assert.ok(fs.existsSync(path.join(place.root, 'node_modules/program')));
 });
 
 for (const [name, nodeOptions] of [
@@ -260,7 +325,7 @@ test('a Node that is too old is refused in one line', async (t) => {
   const old =
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '16.20.2' } })";
   const { code, err } = await start(t, checkout(t), { nodeOptions: ['--import', old] }).ended;
-  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 20 or later, then try again.\n']);
+  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 18 or later, then try again.\n']);
 });
 
 interface LauncherOptions {
@@ -326,7 +391,7 @@ test('./platform without a Node on the PATH takes the one that npm brought, else
   assert.deepEqual(lacking, {
     status: 1,
     out: '',
-    err: 'Node was not found: install Node 20 or later and npm, then try again.\n',
+    err: 'Node was not found: install Node 18 or later and npm, then try again.\n',
   });
   fs.mkdirSync(path.join(root, 'node_modules', '.bin'));
   fs.symlinkSync(process.execPath, path.join(root, 'node_modules', '.bin', 'node'));

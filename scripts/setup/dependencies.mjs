@@ -55,8 +55,19 @@ export async function installDependencies(root, lock) {
     }
     // Without a single dependency npm makes no such folder.
     fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true });
+    linkNode(root);
     fs.writeFileSync(stampFile(root), stampOf(root));
   });
+}
+
+/** `node` of scripts and of `node_modules/.bin` on the PATH is ours: npm up to 9 makes no link of that name. */
+function linkNode(root) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const link = path.join(root, 'node_modules', '.bin', 'node');
+  if (libc() !== 'glibc' || !fs.existsSync(path.join(root, 'node_modules', name, 'bin', 'node'))) return;
+  if (fs.existsSync(link)) return;
+  fs.mkdirSync(path.dirname(link), { recursive: true });
+  fs.symlinkSync(`../${name}/bin/node`, link);
 }
 
 function stampFile(root) {

@@ -264,7 +264,8 @@ test('npm installs for the Node that it brings, not for its own', async (t) => {
   const ours = `node-${process.platform}-${process.arch}`;
   const packed = (name: string, entry: object) => {
     const folder = path.join(place.root, 'packed', name);
-    fs.mkdirSync(folder, { recursive: true });
+    fs.mkdirSync(path.join(folder, 'bin'), { recursive: true });
+    fs.writeFileSync(path.join(folder, 'bin/node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 });
     fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', ...entry }));
     const { status } = spawnSync('npm', ['pack', '--silent', '--pack-destination', '..'], { cwd: folder });
     assert.equal(status, 0);
@@ -278,6 +279,8 @@ test('npm installs for the Node that it brings, not for its own', async (t) => {
   const { code, err } = await start(t, place, { env: npmOf(place, 'http://127.0.0.1:9') }).ended;
   assert.equal(code, 0, err);
   assert.ok(fs.existsSync(path.join(place.root, 'node_modules/program')));
+  // Old npms link no program of that name, as none does here.
+  assert.equal(fs.readlinkSync(path.join(place.root, 'node_modules/.bin/node')), `../${ours}/bin/node`);
 });
 
 for (const [name, nodeOptions] of [

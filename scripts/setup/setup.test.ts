@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import * as path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
@@ -20,11 +20,13 @@ const scripts = fileURLToPath(new URL('..', import.meta.url));
 
 /** Listens to signals, says what it got, then does what its first argument says. */
 const platform = `
+  import { homedir } from 'node:os';
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => { console.log(signal); process.exit(7); });
   }
   console.log(JSON.stringify(process.argv.slice(2)));
-  if (process.argv[3] === 'stay') setInterval(() => {}, 1e6);
+  if (process.argv[3] === 'home') console.log(homedir());
+  else if (process.argv[3] === 'stay') setInterval(() => {}, 1e6);
   else process.exitCode = Number(process.argv[3] ?? 0);
 `;
 
@@ -329,6 +331,15 @@ test('a Node that is too old is refused in one line', async (t) => {
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '16.20.2' } })";
   const { code, err } = await start(t, checkout(t), { nodeOptions: ['--import', old] }).ended;
   assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 18 or later, then try again.\n']);
+});
+
+test('an empty HOME is as good as none', async (t) => {
+  const place = checkout(t);
+  await start(t, place).ended;
+  for (const nodeOptions of [[], withoutExecve]) {
+    const { out } = await start(t, place, { args: ['home'], env: { HOME: '' }, nodeOptions }).ended;
+    assert.equal(out.split('\n')[1], userInfo().homedir);
+  }
 });
 
 interface LauncherOptions {

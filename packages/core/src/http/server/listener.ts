@@ -4,6 +4,7 @@ import { checkRequestTarget, clientNetwork, type Refusal, type RequestTarget } f
 import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
 import { type CoreConfig, originParts, servicesOrigin } from '../../config/config.ts';
+import { connectOrigin, isConnectPath } from '../../connections/face.ts';
 import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
@@ -34,7 +35,9 @@ export function createListener(
   const { config, log, pacing } = options;
   const shellHost = new URL(config.origin).host;
   const servicesHost = new URL(servicesOrigin(config)).host;
+  const connectHost = new URL(connectOrigin(config)).host;
   const hasApi = (host: string) => host === shellHost || host === servicesHost;
+  const isChecked = (host: string) => hasApi(host) || host === connectHost;
   const { scheme, port } = originParts(config);
   const matrixDocument = matrixDocuments(config.messaging);
   const refusedOverLink = refusalOverLink(options.callers.schemes);
@@ -55,6 +58,7 @@ export function createListener(
     const document = matrixDocument(host, path);
     if (document !== undefined)
       serve(res, async () => serveMatrixDocument(req, res, { document, requestId: requestId() }));
+    else if (host === connectHost && isConnectPath(path)) api(req, res);
     else if (!hasApi(host)) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
@@ -88,7 +92,7 @@ export function createListener(
     strictTransport: scheme === 'https',
     // Distinguished above: a person who opened another host name gets a link to the right one.
     isOwnHost: () => true,
-    readTarget: (target, host) => (hasApi(host.toLowerCase()) ? checkRequestTarget(target) : asItIs(target)),
+    readTarget: (target, host) => (isChecked(host.toLowerCase()) ? checkRequestTarget(target) : asItIs(target)),
     onRequest: (incoming) => void dispatch(incoming),
     onFault: (error) => log.error(faultOf(error), 'a request could not be handled'),
     browsers: true,

@@ -9,7 +9,7 @@ export function isPageVisit(request: IncomingMessage): boolean {
 }
 
 /** Nothing in it comes from a request. */
-interface PlainPage {
+export interface PlainPage {
   readonly status: number;
   readonly title: string;
   readonly heading: string;
@@ -40,8 +40,15 @@ export function writeNothingHerePage(response: ServerResponse, requestId: string
   write(response, page, requestId);
 }
 
-function write(response: ServerResponse, { status, title, heading, text, link }: PlainPage, requestId: string): void {
-  const page = `<!doctype html>
+function write(response: ServerResponse, page: PlainPage, requestId: string): void {
+  const { status, headers, body } = plainPage(page);
+  response.writeHead(status, { ...headers, 'x-request-id': requestId });
+  response.end(body);
+}
+
+/** The page as it is sent. */
+export function plainPage({ status, title, heading, text, link }: PlainPage) {
+  const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -54,14 +61,13 @@ function write(response: ServerResponse, { status, title, heading, text, link }:
 <p>${text}</p>
 <p><a href="${link.href}">${link.text}</a></p>
 `;
-  response.writeHead(status, {
+  const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(page),
-    'x-request-id': requestId,
-  });
-  response.end(page);
+    'content-length': Buffer.byteLength(body),
+  };
+  return { status, headers, body };
 }

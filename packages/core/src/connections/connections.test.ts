@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { type Connection, limits, type Notification } from '@platform/contract';
-import type { Core } from '@platform/core';
 import {
   confirm,
   newAuthenticator,
@@ -50,7 +49,7 @@ async function connectionsOf(account: TestAccount): Promise<Connection[]> {
 }
 
 /** What core makes of an access token on a route that no client outside may call: `not_authorized` while it knows it. */
-async function standing(token: string, { port, context }: Core = world.core): Promise<string> {
+async function standing(token: string, { port, context }: TestCore = world.core): Promise<string> {
   const { host } = new URL(context.config.origin);
   const headers = { host, authorization: `Bearer ${token}` };
   return problemCode(await rawRequest({ port, path: '/v1/auth/session', headers }));

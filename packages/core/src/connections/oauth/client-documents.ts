@@ -17,9 +17,13 @@ export interface DocumentOptions {
 type Properties = Record<string, unknown>;
 
 interface Kept {
-  readonly properties: Properties;
+  /** `null` for a document that is none, or did not come. */
+  readonly properties: Properties | null;
   readonly until: number;
 }
+
+/** A stranger cannot have the same address asked again and again. oidc-provider looks twice before it refuses. */
+const FAILURE_MILLISECONDS = 10_000;
 
 /** Whether it has the form of such an id: https, a path, and nothing that another parser could read otherwise. */
 export function isDocumentAddress(id: string): boolean {
@@ -58,12 +62,20 @@ export class ClientDocuments {
     const now = this.#clock().getTime();
     const kept = this.#kept.get(id);
     const longest = limits.clientDocumentMostSeconds.value * 1_000;
-    if (kept !== undefined && now < kept.until && kept.until - now <= longest) return kept.properties;
+    if (kept !== undefined && now < kept.until && kept.until - now <= longest) {
+      if (kept.properties === null) throw new errors.InvalidClient('the client metadata document is not valid');
+      return kept.properties;
+    }
     const coming = this.#coming.get(id);
     if (coming !== undefined) return coming;
     if (this.#coming.size >= limits.clientDocumentFetches.value)
       throw new errors.InvalidClient('too many client metadata documents are being fetched; try again');
-    const fetching = this.#fetch(id).finally(() => this.#coming.delete(id));
+    const fetching = this.#fetch(id)
+      .catch((error: unknown) => {
+        this.#kept.set(id, { properties: null, until: this.#clock().getTime() + FAILURE_MILLISECONDS });
+        throw error;
+      })
+      .finally(() => this.#coming.delete(id));
     this.#coming.set(id, fetching);
     return fetching;
   }

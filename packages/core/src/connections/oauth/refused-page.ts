@@ -34,15 +34,22 @@ export async function refusedPage(config: Place, ctx: KoaContext, out: object, e
   }
   const code = 'error' in error ? String(error.error) : '';
   const isExpired = error.name === 'SessionNotFound';
-  const words = isExpired
-    ? EXPIRED
-    : (WORDS[code] ?? {
-        heading: 'This client can’t connect',
-        text: `Its request isn’t one that the platform understands${/^[a-z_]{1,40}$/.test(code) ? ` (${code})` : ''}. Connect again in the client; if that doesn’t help, tell its maker.`,
-      });
+  const words = isExpired ? EXPIRED : (WORDS[code] ?? notUnderstood(code));
   const page = plainPage({ ...pageOf(words, config), status: ctx.status });
   for (const [name, value] of Object.entries(page.headers)) ctx.set(name, String(value));
   ctx.body = page.body;
+}
+
+function notUnderstood(code: string): Words {
+  const which = /^[a-z_]{1,40}$/.test(code) ? ` (${code})` : '';
+  return {
+    heading: 'This client can’t connect',
+    text: `Its request isn’t one that the platform understands${which}. Connect again in the client; if that doesn’t help, tell its maker.`,
+  };
+}
+
+export function notUnderstoodPage(config: Place) {
+  return plainPage({ ...pageOf(notUnderstood('invalid_request'), config), status: 400 });
 }
 
 export function expiredPage(config: Place) {

@@ -12,7 +12,7 @@ import { takeContinuation } from '../request-queries.ts';
 import type { DocumentOptions } from './client-documents.ts';
 import { metadataAt } from './metadata.ts';
 import type { OpenProvider } from './provider.ts';
-import { expiredPage } from './refused-page.ts';
+import { expiredPage, notUnderstoodPage } from './refused-page.ts';
 import { registerClient } from './register.ts';
 
 export interface ConnectServer {
@@ -72,7 +72,14 @@ export function connectServer(
       async run(request, reply) {
         const { answer } = await provider();
         begin(request, reply, {});
-        await answer(request.raw, reply.raw);
+        // Its other modes are pages of its own.
+        if (
+          queryOf(request.url)
+            .getAll('response_mode')
+            .every((mode) => mode === 'query')
+        )
+          await answer(request.raw, reply.raw);
+        else sendPage(reply.raw, notUnderstoodPage(config));
       },
     },
     [PATHS.token]: { method: 'POST', rate: 'connectionToken', anywhere: true, run: toProvider },
@@ -100,10 +107,7 @@ export function connectServer(
       const { answer } = await provider();
       begin(request, reply, {});
       if (taken) await answer(request.raw, reply.raw);
-      else {
-        const page = expiredPage(config);
-        reply.raw.writeHead(page.status, page.headers).end(page.body);
-      }
+      else sendPage(reply.raw, expiredPage(config));
     },
   };
 
@@ -142,7 +146,11 @@ async function mayGoOn({ database, clock }: CoreContext, id: string, continuatio
 
 function continuing(url: string): { readonly id: string; readonly continuation: string } {
   const id = pathOf(url).slice(PATHS.authorize.length + 1);
-  return { id, continuation: new URLSearchParams(url.slice(pathOf(url).length)).get('decided') ?? '' };
+  return { id, continuation: queryOf(url).get('decided') ?? '' };
+}
+
+function sendPage(response: ServerResponse, { status, headers, body }: ReturnType<typeof expiredPage>): void {
+  response.writeHead(status, headers).end(body);
 }
 
 /** From here on the answer is written past fastify. */
@@ -171,6 +179,10 @@ async function replayed(request: IncomingMessage): Promise<IncomingMessage> {
 
 function cookies({ headers }: IncomingMessage): string[] {
   return (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+}
+
+function queryOf(url: string): URLSearchParams {
+  return new URLSearchParams(url.slice(pathOf(url).length));
 }
 
 function pathOf(url: string): string {

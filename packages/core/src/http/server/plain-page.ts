@@ -57,9 +57,11 @@ export function plainPage({ status, title, heading, text, link }: PlainPage) {
   :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif }
   body { max-width: 34rem; margin: 20vh auto 0; padding: 0 1.5rem }
 </style>
+<main>
 <h1>${heading}</h1>
 <p>${text}</p>
 <p><a href="${link.href}">${link.text}</a></p>
+</main>
 `;
   const headers = {
     'content-type': 'text/html; charset=utf-8',

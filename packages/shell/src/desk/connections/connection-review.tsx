@@ -124,7 +124,7 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
           <legend>{topics.length > 0 ? 'Everything else' : 'Tools'}</legend>
           {patterns.map(({ pattern, mayCall }) => (
             <label key={pattern} class="connection-use">
-              <span class="breaks">Use {toolsOf(pattern, nameOfApp)}</span>
+              <span>Use {toolsOf(pattern, nameOfApp)}</span>
               <select
                 value={useOf(pattern)}
                 disabled={working.value}
@@ -173,7 +173,7 @@ function WhereItIs({ request: { client, documentHost } }: { readonly request: Co
       </p>
     );
   return (
-    <p class="breaks">
+    <p>
       At <strong>{shortHost(client.host)}</strong>, where your browser goes next
       {documentHost !== null && documentHost !== client.host && `; described by ${shortHost(documentHost)}`}.
     </p>

@@ -31,7 +31,7 @@ export function ConnectionsPage() {
       <section class="block" aria-labelledby="connect-title">
         <h3 id="connect-title">Connect a client</h3>
         <p>
-          Add this address as a server in the client. It opens this page, where you allow it.
+          Add this address as a server in the client. It opens the platform in your browser, where you allow it.
           {location.protocol === 'https:' ? '' : ' It works for programs on the computer that the platform runs on.'}
         </p>
         <div class="connect-address">
@@ -81,12 +81,19 @@ export function ConnectionRow({
         </span>
         <span class="row-text">
           <span class="row-title">{client.name}</span>
-          <span class="row-about breaks">
+          <span class="row-about">
             {where}
             {app !== null && `, for ${nameOfApp(app)}`} ·{' '}
             {lastUsedAt === null ? 'not used yet' : `used ${ago(lastUsedAt)}`} · connected {ago(createdAt)}
           </span>
         </span>
+      </div>
+      <ul class="connection-words">
+        {wordsOfScopes(scopes, nameOfApp).map((words) => (
+          <li key={words}>{words}</li>
+        ))}
+      </ul>
+      <div class="buttons">
         <Button
           busy={busy}
           onClick={() =>
@@ -98,11 +105,6 @@ export function ConnectionRow({
           Disconnect
         </Button>
       </div>
-      <ul class="connection-words breaks">
-        {wordsOfScopes(scopes, nameOfApp).map((words) => (
-          <li key={words}>{words}</li>
-        ))}
-      </ul>
       {failure !== null && <Note tone="danger">{failure}</Note>}
     </li>
   );

@@ -226,6 +226,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.policies.follow(domains);
+  context.builtInTools.follow(domains);
   context.callers.follow(schemesOf(domains));
   context.streams.follow(domains.flatMap(({ emits = [] }) => emits));
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
@@ -242,7 +243,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const takeRate = rateLimiter({ rates, clock, takeFromBucket: (request) => takeFromBucket(pool, request) });
   const connect = connectServer(context, { takeRate, documents: options.clientDocuments });
   parts.defer(() => connect.close());
-  const server = createServer({
+  const serving: Parameters<typeof createServer>[0] = {
     connect,
     config,
     log,
@@ -266,7 +267,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
     serveApp: frontendHandler(context, new FailedLookups({ most: unknownLookups(rates), clock })),
-  });
+  };
+  const server = createServer(serving);
+  context.routeCalls.open(serving);
   parts.defer(() => server.close());
   const place = await placeToListen({ host: config.listenHost, port: config.listenPort });
   await server.listen(place);

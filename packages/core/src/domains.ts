@@ -32,6 +32,7 @@ import type { Searching } from './search/face.ts';
 import { postgresEngine } from './search/face.ts';
 import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
+import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
@@ -78,6 +79,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     scheduleDomain(context, options.schedules),
     messagingDomain(context),
     contactDomain(context),
+    toolDomain(context),
     connectionDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),

@@ -1,17 +1,8 @@
 // Where clients outside the platform reach it, and what they may connect to (contract 4g, From outside).
 import { appId } from '@platform/contract';
-import { type CoreConfig, originParts } from '../config/config.ts';
+import { type CoreConfig, connectOrigin, originParts } from '../config/config.ts';
 
 type Place = Pick<CoreConfig, 'origin'>;
-
-/**
- * The platform's own origin on https. On http a name that every client accepts without TLS: the official one takes a token endpoint
- * without it at loopback names alone.
- */
-export function connectOrigin(config: Place): string {
-  const { scheme, port } = originParts(config);
-  return scheme === 'https' ? config.origin : `http://localhost${port}`;
-}
 
 /** What clients reach on the connect origin, and nothing else there. */
 export function isConnectPath(path: string): boolean {

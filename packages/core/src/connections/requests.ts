@@ -13,11 +13,12 @@ import {
   withoutCovered,
 } from '@platform/contract';
 import { type Confirming, confirmed } from '../accounts/face.ts';
+import { connectOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import { hashCredential } from '../credentials/credential.ts';
 import { newId } from '../credentials/ids.ts';
 import type { Executor } from '../database/schema.ts';
-import { connectOrigin, PATHS, readResource } from './addresses.ts';
+import { PATHS, readResource } from './addresses.ts';
 import { noteClientUsed } from './client-queries.ts';
 import { announceEnds } from './connections.ts';
 import { deleteConnectionsBeyond, insertConnection } from './queries.ts';

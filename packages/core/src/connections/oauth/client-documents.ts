@@ -7,6 +7,7 @@ import { errors } from 'oidc-provider';
 import { Agent, request } from 'undici';
 import { clientMetadata, clientProperties } from './client-metadata.ts';
 
+/** How documents are fetched. */
 export interface DocumentOptions {
   /** Default: connects from this machine. */
   readonly dialer?: Dialer | undefined;

@@ -1,8 +1,8 @@
 // The documents by which a client finds its way from a refusal to a token: what it may connect to (RFC 9728), and who gives out tokens
 // for it (RFC 8414).
 import { EVERY_SCOPE } from '@platform/contract';
-import type { CoreConfig } from '../../config/config.ts';
-import { connectOrigin, PATHS, readToolsPath, resourceOf } from '../addresses.ts';
+import { type CoreConfig, connectOrigin } from '../../config/config.ts';
+import { PATHS, readToolsPath, resourceOf } from '../addresses.ts';
 
 type Place = Pick<CoreConfig, 'origin' | 'rpName'>;
 

@@ -7,19 +7,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../../context.ts';
 import { hashCredential } from '../../credentials/credential.ts';
 import type { TakeRate } from '../../http/rates/rate-limit.ts';
-import { PATHS, requestCookie } from '../addresses.ts';
+import type { ConnectServer } from '../../http/server/connect-server.ts';
+import { isConnectPath, PATHS, requestCookie } from '../addresses.ts';
 import { takeContinuation } from '../request-queries.ts';
 import type { DocumentOptions } from './client-documents.ts';
 import { metadataAt } from './metadata.ts';
 import type { OpenProvider } from './provider.ts';
 import { expiredPage, notUnderstoodPage } from './refused-page.ts';
 import { registerClient } from './register.ts';
-
-export interface ConnectServer {
-  /** Answers a request to a path that `isConnectPath` knows, and that no route of the contract has. @throws RefusalError */
-  answer(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  close(): Promise<void>;
-}
 
 const BODY_MILLISECONDS = 10_000;
 /** Readable by pages of any origin, never with credentials: what is there is public, or needs what only the client has. */
@@ -42,6 +37,7 @@ interface Endpoint {
   run(request: FastifyRequest, reply: FastifyReply): Promise<void>;
 }
 
+/** Opens nothing; what serves clients is loaded with the first request of one. */
 export function connectServer(
   context: CoreContext,
   { takeRate, documents = {} }: { readonly takeRate: TakeRate; readonly documents?: DocumentOptions | undefined },
@@ -112,6 +108,7 @@ export function connectServer(
   };
 
   return {
+    isPath: isConnectPath,
     async answer(request, reply) {
       const path = pathOf(request.url);
       const document = metadataAt(config, path);

@@ -3,8 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, clientNetwork, type Refusal, type RequestTarget } from '@platform/contract';
 import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
-import { type CoreConfig, originParts, servicesOrigin } from '../../config/config.ts';
-import { connectOrigin, isConnectPath } from '../../connections/face.ts';
+import { type CoreConfig, connectOrigin, originParts, servicesOrigin } from '../../config/config.ts';
 import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
@@ -21,7 +20,7 @@ const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, tracep
 const CONNECTIONS = 8_192;
 const CONNECTIONS_PER_ADDRESS = 512;
 
-export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
+export interface ListenerOptions extends Pick<ServerOptions, 'connect' | 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
   readonly callers: Pick<Callers, 'schemes'>;
   readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies' | 'messaging'>;
 }
@@ -58,7 +57,7 @@ export function createListener(
     const document = matrixDocument(host, path);
     if (document !== undefined)
       serve(res, async () => serveMatrixDocument(req, res, { document, requestId: requestId() }));
-    else if (host === connectHost && isConnectPath(path)) api(req, res);
+    else if (host === connectHost && options.connect.isPath(path)) api(req, res);
     else if (!hasApi(host)) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);

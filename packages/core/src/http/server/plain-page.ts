@@ -54,7 +54,7 @@ export function plainPage({ status, title, heading, text, link }: PlainPage) {
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
 <style>
-  :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif }
+  :root { color-scheme: light dark; background: Canvas; font: 1.125rem/1.5 system-ui, sans-serif }
   body { max-width: 34rem; margin: 20vh auto 0; padding: 0 1.5rem }
 </style>
 <main>

@@ -3,13 +3,13 @@ import type http from 'node:http';
 import { clientNetwork, type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract';
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { ConnectServer } from '../../connections/face.ts';
 import type { Log } from '../../context.ts';
 import { onBehalfOf } from '../../database/fair-pool.ts';
 import { isNoMore } from '../../database/missing-reference.ts';
 import { isDeadlock } from '../../database/until-no-deadlock.ts';
 import type { AnsweredRequest } from '../../metrics.ts';
 import { isAppOrigin } from '../callers/origins.ts';
+import type { ConnectServer } from './connect-server.ts';
 import { createListener } from './listener.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 

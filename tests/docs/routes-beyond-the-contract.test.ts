@@ -69,6 +69,9 @@ GET|POST /v1/services/messaging/conversations/:/messages
 POST /v1/services/messaging/sync
 GET|POST /v1/account/contacts
 PATCH|DELETE /v1/account/contacts/:
+POST /v1/account/connection-requests/:
+GET /v1/account/connections
+DELETE /v1/account/connections/:
 `;
 
 const SPECIFIED_CODES = `

@@ -71,7 +71,7 @@ const BODY = 1 * MiB;
 const hub = {
   method: 'POST',
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
+  grant: { id: 'mcp.tools.call', resource: 'any' },
   body: json(message, BODY),
   answers: { 200: 'application/json', 202: null },
   rate: 'tool',

@@ -1,6 +1,7 @@
 // All SQL of tools.
 import type { InstallationId } from '@platform/contract';
 import { type Insertable, type Selectable, sql } from 'kysely';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
 import type { Offer } from './served/offer.ts';
 
@@ -25,7 +26,7 @@ export async function selectServing(db: Executor, accountKey: string, appId?: st
       JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN served_tools s ON s.installation_id = i.id AND s.version = i.version
      WHERE i.account_key = ${accountKey} AND v.manifest #> '{workload,mcp}' IS NOT NULL
-       AND i.grants @> '[{"id":"mcp.tools.serve"}]'
+       AND i.grants @> ${JSON.stringify([{ id: 'mcp.tools.serve' }])}::jsonb
        AND (${appId ?? null}::text IS NULL OR i.app_id = ${appId ?? null})
      ORDER BY i.app_id`.execute(db);
   return rows;
@@ -66,7 +67,7 @@ export async function selectToolCalls(
 }
 
 /** @returns how many it removed */
-export async function removeOldToolCalls(db: Executor, until: Date, most: number): Promise<number> {
+export async function removeOldToolCalls(db: Executor, until: ProvenTime, most: number): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM tool_calls WHERE id IN (SELECT id FROM tool_calls WHERE at < ${until} ORDER BY at LIMIT ${most})
   `.execute(db);

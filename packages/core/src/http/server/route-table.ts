@@ -5,7 +5,6 @@ import {
   fieldErrors,
   type InstallationId,
   notValid,
-  type PermissionId,
   permissions,
   RefusalError,
   type RouteId,
@@ -202,13 +201,11 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
 /** Whether what the caller was granted is enough for the route. @throws RefusalError `grant_missing`, `not_authorized` */
 export async function checkAuthority(caller: Caller, spec: RouteSpec, options: RouteTableOptions): Promise<void> {
   if (spec.grant !== undefined) {
-    const { id, or, resource } = spec.grant;
+    const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
     const wanted = literal(resource);
-    const holds = (one: PermissionId) =>
-      wanted === null ? resourcesOf(grants, one).length > 0 : allows(grants, one, wanted);
-    if (!holds(id) && (or === undefined || !holds(or)))
-      throw await missingGrant(caller, { id, resource: wanted }, options);
+    const held = wanted === null ? resourcesOf(grants, id).length > 0 : allows(grants, id, wanted);
+    if (!held) throw await missingGrant(caller, { id, resource: wanted }, options);
   }
   if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
 }

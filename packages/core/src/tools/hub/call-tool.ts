@@ -1,10 +1,12 @@
 // One call of a tool: the arguments are checked, what it may do is decided, it is done once, and the record gets it.
+import { ProtocolError as OfBackend } from '@modelcontextprotocol/client';
 import { type CallToolResult, type Progress, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import {
   limits,
   plainText as ofRefusal,
   RefusalError,
   refuse,
+  sizeText,
   type ToolOutcome,
   errors as table,
 } from '@platform/contract';
@@ -12,8 +14,12 @@ import { argumentsHash } from '../arguments-hash.ts';
 import { lengthen, present } from '../chain.ts';
 import { recordCall } from '../record.ts';
 import { withBackend } from '../served/backend-session.ts';
+import { plainText } from '../served/offer.ts';
 import type { Hub, HubTool, ToolCaller } from './hub-tool.ts';
 import { passable } from './passable.ts';
+
+/** Bytes of what an app says of a call that it refuses. */
+const LONGEST_ERROR = 4_096;
 
 export interface ToolCallParts {
   readonly caller: ToolCaller;
@@ -37,7 +43,7 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
   let outcome: ToolOutcome = 'refused';
   try {
     if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
-      throw refuse('payload_too_large', `The arguments take more than ${limits.toolArguments.value} bytes.`);
+      throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
     const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
     if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
     outcome = 'error';
@@ -90,20 +96,19 @@ async function callApp(
   const first = setTimeout(tooLate, limits.toolFirstSignSeconds.value * 1_000, limits.toolFirstSignSeconds.value);
   const all = setTimeout(tooLate, limits.toolSeconds.value * 1_000, limits.toolSeconds.value);
   try {
-    const over = AbortSignal.any([signal, late.signal]);
     const options = {
-      ...{ caller: caller.appId, chain: present(hub, links, serving.id), signal: over },
-      alive: () => clearTimeout(first),
+      ...{ caller: caller.appId, chain: present(hub, links, serving.id) },
+      ...{ signal: AbortSignal.any([signal, late.signal]), alive: () => clearTimeout(first) },
     };
     await stillAllowed();
-    const answer = await withBackend(hub, serving, options, (client) =>
+    const answer = await withBackend(hub, serving, options, (client, over) =>
       client.callTool(
         { name: tool.name, arguments: { ...given } },
         {
           signal: over,
           timeout: limits.toolSeconds.value * 1_000,
-          // The client's name for it; of a schema that the hub has checked.
-          toolDefinition: tool,
+          // For the fields of its request alone; the hub checks the result.
+          toolDefinition: { name: tool.name, inputSchema: tool.inputSchema },
           ...(progress === undefined ? {} : { onprogress: progress }),
         },
       ),
@@ -116,7 +121,8 @@ async function callApp(
     return result;
   } catch (error) {
     if (late.signal.aborted) throw late.signal.reason;
-    if (error instanceof RefusalError || error instanceof ProtocolError || signal.aborted) throw error;
+    if (error instanceof RefusalError || signal.aborted) throw error;
+    if (error instanceof OfBackend) throw new ProtocolError(error.code, plainText(error.message, LONGEST_ERROR));
     hub.log.info({ installationId: serving.id, err: error }, 'an app answered a tool call wrongly');
     throw refuse('upstream_failed', 'The app did not answer as the protocol asks.');
   } finally {

@@ -1,5 +1,5 @@
 // What an app says is passed on as its own: it cannot speak with the platform's voice.
-import { limits, refuse } from '@platform/contract';
+import { limits, refuse, sizeText } from '@platform/contract';
 
 const OURS = 'platform/';
 
@@ -11,7 +11,7 @@ const OURS = 'platform/';
 export function passable<Result extends object>(result: Result): Result {
   const passed = withoutOurs(result) as Result;
   if (Buffer.byteLength(JSON.stringify(passed)) <= limits.toolResult.value) return passed;
-  throw refuse('upstream_failed', `The app answered with more than ${limits.toolResult.value} bytes.`);
+  throw refuse('upstream_failed', `The app answered with more than ${sizeText(limits.toolResult.value)}.`);
 }
 
 function withoutOurs(value: unknown): unknown {

@@ -64,7 +64,8 @@ function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForSe
     const tool = await findTool(hub, caller, { name: params.name, appId });
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
-    const progressToken = mcpReq._meta?.progressToken;
+    const { _meta, notify: announce } = mcpReq;
+    const progressToken = _meta?.progressToken;
     return callTool(hub, {
       ...{ caller, stillAllowed, tool, arguments: params.arguments ?? {}, chain },
       signal: AbortSignal.any([mcpReq.signal, over]),
@@ -72,9 +73,9 @@ function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForSe
         ? {}
         : {
             progress: (progress) =>
-              void mcpReq
-                .notify({ method: 'notifications/progress', params: { ...progress, progressToken } })
-                .catch(() => undefined),
+              void announce({ method: 'notifications/progress', params: { ...progress, progressToken } }).catch(
+                () => undefined,
+              ),
           }),
     });
   });

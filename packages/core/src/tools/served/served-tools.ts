@@ -77,7 +77,9 @@ export class ServedTools {
         return null;
       }
       const signal = AbortSignal.timeout(row.offer === null ? FIRST_MILLISECONDS : AGAIN_MILLISECONDS);
-      const offer = await withBackend(this.#context, row, { caller: null, signal }, (client) => list(client, signal));
+      const offer = await withBackend(this.#context, row, { caller: null, signal }, (client, over) =>
+        list(client, over),
+      );
       if (await storeOffer(database, row, offer, clock())) await notify(database, 'tools-changed', { accountKey });
       freshFor(FRESH_MILLISECONDS);
       return offer;
@@ -106,7 +108,8 @@ async function list(client: Client, signal: AbortSignal): Promise<Offer> {
     const params = cursor === undefined ? {} : { cursor };
     const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, listPage, { signal });
     listed.push(...tools);
-    if (nextCursor === undefined) break;
+    // One that leads back would do so for ever.
+    if (nextCursor === undefined || nextCursor === cursor) break;
     cursor = nextCursor;
   }
   return {

@@ -8,7 +8,16 @@ import { confirm, registerAccount, signIn } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
 import { problemCode } from '../support/raw-http.ts';
 
-const KINDS: readonly CallerKind[] = ['anonymous', 'session', 'frontend', 'installation', 'node', 'ingress', 'author'];
+const KINDS: readonly CallerKind[] = [
+  'anonymous',
+  'session',
+  'frontend',
+  'installation',
+  'node',
+  'ingress',
+  'author',
+  'connection',
+];
 /** The account of the cast. */
 const MASTER = 'castowner';
 const LEAVER = 'leaver';
@@ -46,12 +55,14 @@ const table = Object.entries(routes) as [string, RouteSpec][];
 const CONFIRMED_BODIES: Readonly<Partial<Record<ConfirmedOperation, object>>> = {
   'account.delete': { name: LEAVER },
   'author.allow': { code: 'BCDFGHJKMN', allow: true },
+  'connection.allow': { decision: 'allow', scopes: ['tools:propose:*'] },
   'operator.account.delete': { name: 'no-such-account' },
   'operator.provider.set': { baseUrl: 'https://models.example/v1', dialect: 'openai' },
   'operator.setting.change': { value: 'EUR' },
   'secret.bind': { secret: 'some-secret', declarationHash: '0'.repeat(64) },
 };
 const SUBJECTS: Readonly<Partial<Record<ConfirmedOperation, string>>> = {
+  'connection.allow': 'some-id',
   'operator.provider.remove': 'some-provider',
   'operator.provider.set': 'some-provider@https://models.example',
   'operator.setting.change': 'currency.EUR',
@@ -79,7 +90,7 @@ for (const [id, spec] of table) {
 
   if (!spec.callers.includes('anonymous')) {
     test(`${id} refuses credentials that nobody was given`, async () => {
-      const forged = ['pfc_', 'pcs_', 'pnd_', 'pin_', 'pat_', 'pgw_', 'pdc_'].map((prefix) => ({
+      const forged = ['pfc_', 'pcs_', 'pnd_', 'pin_', 'pat_', 'pct_', 'pgw_', 'pdc_'].map((prefix) => ({
         authorization: `Bearer ${prefix}${'A'.repeat(43)}`,
       }));
       for (const headers of [

@@ -72,6 +72,9 @@ POST /v1/services/mcp
 POST /v1/services/mcp/:
 GET /v1/account/tool-calls
 PATCH|DELETE /v1/account/contacts/:
+POST /v1/account/connection-requests/:
+GET /v1/account/connections
+DELETE /v1/account/connections/:
 `;
 
 const SPECIFIED_CODES = `

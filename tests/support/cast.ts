@@ -3,6 +3,7 @@ import { strict as assert } from 'node:assert';
 import type { CallerKind, Grant } from '@platform/contract';
 import { authorToken } from './author-token.ts';
 import { registerAccount, type TestAccount } from './client.ts';
+import { connectClient } from './connected-client.ts';
 import type { Constellation } from './constellation.ts';
 import { buildTestPackage, testManifest } from './packages.ts';
 import { requestAsBefore } from './published-before.ts';
@@ -100,12 +101,14 @@ export async function makeCast(constellation: Constellation, name = 'castowner')
   const mighty = await install(`${name}-mighty`, EVERYTHING);
   const powerless = await install(`${name}-powerless`, []);
   const { token } = await authorToken(account);
+  const { tokens } = await connectClient(constellation, account);
   const byKind: Record<CallerKind, Record<string, string>> = {
     anonymous: { origin },
     session,
     node,
     ingress,
     author: { authorization: `Bearer ${token}` },
+    connection: { authorization: `Bearer ${tokens.access_token}` },
     ...mighty,
   };
   return { account, send, credentials: (kind) => ({ ...byKind[kind] }), powerless: (kind) => ({ ...powerless[kind] }) };

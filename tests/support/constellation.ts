@@ -36,6 +36,8 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
   readonly modelPlaces?: CoreOptions['modelPlaces'];
+  /** How metadata documents of clients are fetched. */
+  readonly clientDocuments?: CoreOptions['clientDocuments'];
   /** How web push connects and repeats. */
   readonly push?: CoreOptions['push'];
   /** How runs of schedules are delivered and repeated. */
@@ -150,6 +152,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
+      ...(options.clientDocuments === undefined ? {} : { clientDocuments: options.clientDocuments }),
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.schedules === undefined ? {} : { schedules: options.schedules }),
       ...(options.metrics === undefined ? {} : { metrics: options.metrics }),

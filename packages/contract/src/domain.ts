@@ -52,7 +52,15 @@ export interface MetricEntry {
 }
 
 /** Who may call: `anonymous` needs no credential; every other kind is made from exactly one credential. */
-export type CallerKind = 'anonymous' | 'session' | 'frontend' | 'installation' | 'node' | 'ingress' | 'author';
+export type CallerKind =
+  | 'anonymous'
+  | 'session'
+  | 'frontend'
+  | 'installation'
+  | 'node'
+  | 'ingress'
+  | 'author'
+  | 'connection';
 
 export type RateLimitName =
   | 'authentication'
@@ -60,6 +68,9 @@ export type RateLimitName =
   | 'join'
   | 'authorRequest'
   | 'authorCode'
+  | 'connectionRequest'
+  | 'connectionToken'
+  | 'clientRegistration'
   | 'session'
   | 'notification'
   | 'searchWrite'

@@ -8,6 +8,7 @@ import { authorTokens } from './domains/author-tokens.ts';
 import { catalog } from './domains/catalog.ts';
 import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
+import { connections } from './domains/connections.ts';
 import { contacts } from './domains/contacts.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
@@ -46,6 +47,7 @@ export * from './domains/author-tokens.ts';
 export * from './domains/catalog.ts';
 export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
+export * from './domains/connections.ts';
 export * from './domains/contacts.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
@@ -121,6 +123,7 @@ const domains = {
   intelligence,
   messaging,
   contacts,
+  connections,
 } as const satisfies Readonly<Record<string, Domain>>;
 
 type Domains = typeof domains;

@@ -140,5 +140,6 @@ export const credentialPrefixes = {
   node: 'pnd_',
   ingress: 'pin_',
   author: 'pat_',
+  connection: 'pct_',
 } as const;
 export type CredentialKind = keyof typeof credentialPrefixes;

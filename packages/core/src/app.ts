@@ -11,6 +11,7 @@ import { placeOf } from './config/database-url.ts';
 import { IntelligenceFile } from './config/intelligence-file.ts';
 import { defaultRates, type Rates } from './config/rates.ts';
 import { StartError } from './config/start-error.ts';
+import { connectServer, type DocumentOptions } from './connections/face.ts';
 import type { CoreContext, Log } from './context.ts';
 import { linkKeyOf } from './credentials/master-key.ts';
 import { requireMasterKey } from './credentials/master-key-check.ts';
@@ -95,6 +96,8 @@ export interface CoreOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for, for tests. Default: where they listen by themselves. */
   readonly modelPlaces?: DomainOptions['modelPlaces'];
+  /** How metadata documents of clients are fetched, for tests; none of it can be configured. Default: as documented. */
+  readonly clientDocuments?: DocumentOptions;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
   readonly push?: PushOptions;
   /** How runs of schedules are delivered and repeated, for tests. Default: as documented. */
@@ -238,7 +241,10 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
   await largeBodies.sweep(time.proven());
   const takeRate = rateLimiter({ rates, clock, takeFromBucket: (request) => takeFromBucket(pool, request) });
+  const connect = connectServer(context, { takeRate, documents: options.clientDocuments });
+  parts.defer(() => connect.close());
   const serving: Parameters<typeof createServer>[0] = {
+    connect,
     config,
     log,
     random,

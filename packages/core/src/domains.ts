@@ -2,6 +2,7 @@
 import { accountDomain } from './accounts/domain.ts';
 import { type CatalogOptions, catalogDomain } from './catalog/domain.ts';
 import { clientDomain } from './clients/domain.ts';
+import { connectionDomain } from './connections/domain.ts';
 import { contactDomain } from './contacts/domain.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
@@ -79,6 +80,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     messagingDomain(context),
     contactDomain(context),
     toolDomain(context),
+    connectionDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),
     offersDomain(context),

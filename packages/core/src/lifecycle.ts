@@ -25,6 +25,8 @@ export interface Hooks {
   accountDeleted?(trx: Changing, accountKey: string): Promise<void>;
   /** Its owner is notified of it, whatever they muted. */
   securityEvent?(trx: Trx, by: SecurityActor, event: SecurityEvent): Promise<void>;
+  /** What this passkey allowed ends with it. */
+  passkeyRemoved?(trx: Changing, passkey: { readonly accountKey: string; readonly passkeyId: string }): Promise<void>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** The master account changed what all installations depend on; the answer waits for what ends. */
@@ -82,6 +84,10 @@ export class Lifecycle implements Required<Hooks> {
 
   async securityEvent(...change: Parameters<Required<Hooks>['securityEvent']>): Promise<void> {
     for (const domain of this.#domains) await domain.securityEvent?.(...change);
+  }
+
+  async passkeyRemoved(...change: Parameters<Required<Hooks>['passkeyRemoved']>): Promise<void> {
+    for (const domain of this.#domains) await domain.passkeyRemoved?.(...change);
   }
 
   async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {

@@ -14,6 +14,8 @@ export type SecurityEvent =
   | { readonly kind: 'recovery-link-used'; readonly label: string }
   /** `machine` as it named itself. */
   | { readonly kind: 'command-line-allowed'; readonly machine: string }
+  /** `client` as it named itself, `host` where it is; a loopback one for a program on the person's computer. */
+  | { readonly kind: 'client-connected'; readonly client: string; readonly host: string }
   | { readonly kind: 'export-taken' }
   /** At the console it was made the account that looks after the platform. */
   | { readonly kind: 'operator-named' }

@@ -64,6 +64,7 @@ export const confirmedOperation = z.enum([
   'account.export',
   'account.delete',
   'author.allow',
+  'connection.allow',
   'operator.account.delete',
   'operator.provider.remove',
   'operator.provider.set',
@@ -83,12 +84,15 @@ const WITH_SUBJECT: readonly ConfirmedOperation[] = [
   'secret.bind',
 ];
 
+/** Operations that are about one thing, whose challenge may name it and then holds for it alone. */
+const WITH_OR_WITHOUT: readonly ConfirmedOperation[] = ['connection.allow'];
+
 export const confirmOptionsBody = z
   .strictObject({
     operation: confirmedOperation,
     /**
      * What it is about: the id of the passkey to remove, the name of the secret to bind, the setting with its value, the provider,
-     * with the origin of one to set (`openai@https://api.openai.com`); of no other operation.
+     * with the origin of one to set (`openai@https://api.openai.com`), the request to connect; of no other operation.
      */
     subject: z
       .string()
@@ -97,10 +101,11 @@ export const confirmOptionsBody = z
       .regex(/^[\w.:/@[\]-]+$/, 'must be the name of one thing, without spaces')
       .optional(),
   })
-  .refine(({ operation, subject }) => WITH_SUBJECT.includes(operation) === (subject !== undefined), {
-    path: ['subject'],
-    message: `is for ${WITH_SUBJECT.join(', ')}, which need it`,
-  });
+  .refine(
+    ({ operation, subject }) =>
+      WITH_OR_WITHOUT.includes(operation) || WITH_SUBJECT.includes(operation) === (subject !== undefined),
+    { path: ['subject'], message: `is for ${WITH_SUBJECT.join(', ')}, which need it` },
+  );
 /** A fresh assertion over the challenge of `auth.confirm.options`, part of the body of the operation itself. */
 export const passkeyConfirmation = z.strictObject({ challengeId, credential: assertionCredential });
 export type PasskeyConfirmation = z.infer<typeof passkeyConfirmation>;

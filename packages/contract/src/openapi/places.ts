@@ -41,6 +41,7 @@ export const SECURITY: Readonly<Record<string, Json>> = {
   node: bearer('The Runtime of a node: `pnd_…`.'),
   ingress: bearer('An Ingress: `pin_…`.'),
   author: bearer('The command line of an author: `pat_…`.'),
+  connection: bearer('A client outside the platform: the access token `pct_…` that its person allowed it.'),
   client: bearer('A client of a backend: the data-plane capability `pdc_…` of its launch.'),
   providerKey: {
     type: 'apiKey',

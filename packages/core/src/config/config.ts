@@ -127,6 +127,15 @@ export function servicesOrigin(config: Pick<CoreConfig, 'origin' | 'appsDomain'>
 }
 
 /**
+ * Where clients outside the platform reach it: its own origin on https; on http a name that every client accepts without TLS, since the
+ * official one takes a token endpoint without it at loopback names alone.
+ */
+export function connectOrigin(config: Pick<CoreConfig, 'origin'>): string {
+  const { scheme, port } = originParts(config);
+  return scheme === 'https' ? config.origin : `http://localhost${port}`;
+}
+
+/**
  * Where clients reach the endpoint side of a node behind NAT: `<node id>.<ingress domain>`, which no public name can be,
  * since a node id holds no `--`.
  */

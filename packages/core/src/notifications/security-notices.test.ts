@@ -11,6 +11,7 @@ import {
   type TestAccount,
   TestBrowser,
 } from '../../../../tests/support/client.ts';
+import { connectClient } from '../../../../tests/support/connected-client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -53,6 +54,12 @@ const CONFIRMED: Readonly<Record<Exclude<ConfirmedOperation, `operator.${string}
     says: /removed.*“Passkey 2”/,
     leadsTo: 'passkeys',
     priority: 'high',
+  },
+  'connection.allow': {
+    act: (account) => connectClient(world, account, { metadata: { client_name: 'An editor' } }),
+    says: /“An editor”, a program on a computer/,
+    leadsTo: 'connections',
+    priority: 'normal',
   },
   'author.allow': {
     act: (account) => authorToken(account, 'my laptop'),

@@ -1,5 +1,5 @@
 // What a security notice says, and where in Settings the way back is.
-import type { Notification } from '@platform/contract';
+import { isLoopbackHost, type Notification } from '@platform/contract';
 import type { SecurityEvent } from '../security-events.ts';
 
 interface NoticeWords {
@@ -25,7 +25,7 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
     case 'passkey-removed':
       return {
         title: 'A passkey was removed from your account',
-        body: `“${event.label}” no longer signs in. The other sessions it opened and the command lines it allowed have ended. If you didn’t remove it, remove every passkey you don’t know, then add yours again.`,
+        body: `“${event.label}” no longer signs in. The other sessions it opened, the command lines it allowed and the clients it connected have ended. If you didn’t remove it, remove every passkey you don’t know, then add yours again.`,
         priority: 'high',
         action: PASSKEYS,
       };
@@ -42,6 +42,13 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
         body: `You allowed “${event.machine}”. If that wasn’t you, sign it out.`,
         priority: 'normal',
         action: { label: 'Review command lines', page: 'command-line' },
+      };
+    case 'client-connected':
+      return {
+        title: 'A client may use your tools',
+        body: `You connected “${event.client}”, ${isLoopbackHost(event.host) ? 'a program on a computer' : `at ${event.host}`}. If that wasn’t you, disconnect it.`,
+        priority: 'normal',
+        action: { label: 'Review connections', page: 'connections' },
       };
     case 'export-taken':
       return {

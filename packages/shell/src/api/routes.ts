@@ -107,6 +107,10 @@ export const shellRoutes = {
   'account.contacts.add': 'POST /v1/account/contacts',
   'account.contacts.change': 'PATCH /v1/account/contacts/:contactId',
   'account.contacts.remove': 'DELETE /v1/account/contacts/:contactId',
+  'account.connectionRequests.read': 'GET /v1/account/connection-requests/:id',
+  'account.connectionRequests.decide': 'POST /v1/account/connection-requests/:id',
+  'account.connections.list': 'GET /v1/account/connections',
+  'account.connections.revoke': 'DELETE /v1/account/connections/:id',
 } as const;
 
 export type ShellRoute = keyof typeof shellRoutes;

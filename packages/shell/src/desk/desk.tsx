@@ -14,6 +14,7 @@ import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
+import { followConnectAddress } from './connections/connect-address.ts';
 import { followGuide, readGuide } from './guide/guide.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
@@ -51,6 +52,7 @@ function begin(account: string): () => void {
   const ready = Promise.all([readPause(), readApps(readInstalledApps)]);
   const endAddress = followNotificationAddress(ready);
   const endStoreAddress = followStoreAddress(ready);
+  const endConnectAddress = followConnectAddress(ready);
   void readInbox();
   void readGuide();
   const endPush = followPush(account);
@@ -85,6 +87,7 @@ function begin(account: string): () => void {
     endDrafts();
     endAddress();
     endStoreAddress();
+    endConnectAddress();
     endRecent();
     endPush();
     endEvents();

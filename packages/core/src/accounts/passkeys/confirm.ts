@@ -26,6 +26,8 @@ export interface Confirming {
   readonly operation: ConfirmedOperation;
   /** The one thing that it is about, for operations that are about one. */
   readonly subject?: string;
+  /** A challenge that names nothing confirms it as well. */
+  readonly orNothingNamed?: true;
   /** The effect locks or changes the account itself: then it is locked before its sessions and passkeys, as by a suspension. */
   readonly locksAccount?: true;
   readonly confirmation: PasskeyConfirmation;
@@ -40,14 +42,16 @@ export interface Confirming {
  */
 export async function confirmed<Result>(
   context: CoreContext,
-  { caller, operation, subject, locksAccount, confirmation, refused }: Confirming,
+  { caller, operation, subject, orNothingNamed, locksAccount, confirmation, refused }: Confirming,
   effect: (trx: Changing, passkeyId: string) => Promise<Result>,
 ): Promise<Result> {
   const { config, database, clock } = context;
   const challenge = await useChallenge(database, confirmation.challengeId, 'confirm', clock());
   if (typeof challenge === 'string') throw refused(challenge);
   if (challenge.confirms !== operation) throw refused('challenge-of-another-operation');
-  if (challenge.subject !== (subject ?? null)) throw refused('challenge-of-another-subject');
+  const isOfSubject = challenge.subject === (subject ?? null);
+  if (!isOfSubject && !(orNothingNamed === true && challenge.subject === null))
+    throw refused('challenge-of-another-subject');
   if (challenge.session_id !== caller.sessionId) throw refused('challenge-of-another-session');
   const found = await findPasskey(database, confirmation.credential.id);
   if (found === undefined) throw refused('credential-unknown');

@@ -186,7 +186,7 @@ export function renamePasskey({ database }: CoreContext, accountKey: string, id:
 }
 
 /**
- * Removes a passkey and ends the sessions it opened, except the caller's own, and the command lines that it allowed.
+ * Removes a passkey and ends the sessions it opened, except the caller's own, and the command lines and clients that it allowed.
  *
  * @throws RefusalError `not_found`; `not_authorized` for the last passkey, without which the account is unreachable; as
  *   {@link confirmed}
@@ -209,6 +209,7 @@ export async function removePasskey(
     const opened = { accountKey, passkeyId: wanted.id, exceptSessionId: sessionId };
     await endSessionsOfPasskey(trx, context, opened);
     await endTokensOfPasskey(trx, opened);
+    await context.lifecycle.passkeyRemoved(trx, { accountKey, passkeyId: wanted.id });
     await context.lifecycle.securityEvent(trx, confirming.caller, { kind: 'passkey-removed', label: wanted.label });
   });
 }

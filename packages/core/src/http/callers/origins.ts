@@ -42,7 +42,9 @@ export function checkOrigin({ request, spec, caller, scheme, config }: OriginChe
   const site = request.headers['sec-fetch-site'];
   const refusal = () => refuse('origin_not_allowed');
   if (typeof scheme?.from === 'object') {
-    if (caller.kind === 'anonymous' || origin !== scheme.from.origin(caller)) throw refusal();
+    if (caller.kind === 'anonymous') throw refusal();
+    const { from } = scheme;
+    if ('allows' in from ? !from.allows(caller, origin) : origin !== from.origin(caller)) throw refusal();
     return;
   }
   if (scheme?.from === 'programs') {

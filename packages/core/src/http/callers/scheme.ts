@@ -14,10 +14,14 @@ export interface CallerScheme<Kind extends PresentedKind> {
   /** Whose rates, bodies and live streams its own count among: the id of an account, an installation, a node or an Ingress. */
   subject(caller: CallerKinds[Kind]): string;
   /**
-   * Where its requests come from: the shell's own origin, exactly the origin returned for it, or programs, whose credential
-   * never is in a browser.
+   * Where its requests come from: the shell's own origin, exactly the origin returned for it, programs, whose credential never is
+   * in a browser, or whichever it says yes to; `undefined` is no page.
    */
-  readonly from: 'shell' | 'programs' | { origin(caller: CallerKinds[Kind]): string };
+  readonly from:
+    | 'shell'
+    | 'programs'
+    | { origin(caller: CallerKinds[Kind]): string }
+    | { allows(caller: CallerKinds[Kind], origin: string | undefined): boolean };
   /** Default: links do not serve it. */
   readonly link?: {
     /** The only key of a connection over which it may come; `null` for none. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { checkRequestTarget, clientNetwork, type Refusal, type RequestTarget } from '@platform/contract';
 import { createStrictServer, faultOf, hold, type IncomingRequest, sendProblem } from '@platform/http';
 import { linkPeer } from '@platform/link';
-import { type CoreConfig, originParts, servicesOrigin } from '../../config/config.ts';
+import { type CoreConfig, connectOrigin, originParts, servicesOrigin } from '../../config/config.ts';
 import { onBehalfOf } from '../../database/fair-pool.ts';
 import type { Callers } from '../callers/callers.ts';
 import { refusalOverLink } from '../callers/link-routes.ts';
@@ -20,7 +20,7 @@ const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, tracep
 const CONNECTIONS = 8_192;
 const CONNECTIONS_PER_ADDRESS = 512;
 
-export interface ListenerOptions extends Pick<ServerOptions, 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
+export interface ListenerOptions extends Pick<ServerOptions, 'connect' | 'log' | 'pacing' | 'serveShell' | 'serveApp'> {
   readonly callers: Pick<Callers, 'schemes'>;
   readonly config: Pick<CoreConfig, 'origin' | 'appsDomain' | 'trustedProxies' | 'messaging'>;
 }
@@ -34,7 +34,9 @@ export function createListener(
   const { config, log, pacing } = options;
   const shellHost = new URL(config.origin).host;
   const servicesHost = new URL(servicesOrigin(config)).host;
+  const connectHost = new URL(connectOrigin(config)).host;
   const hasApi = (host: string) => host === shellHost || host === servicesHost;
+  const isChecked = (host: string) => hasApi(host) || host === connectHost;
   const { scheme, port } = originParts(config);
   const matrixDocument = matrixDocuments(config.messaging);
   const refusedOverLink = refusalOverLink(options.callers.schemes);
@@ -55,6 +57,7 @@ export function createListener(
     const document = matrixDocument(host, path);
     if (document !== undefined)
       serve(res, async () => serveMatrixDocument(req, res, { document, requestId: requestId() }));
+    else if (host === connectHost && options.connect.isPath(path)) api(req, res);
     else if (!hasApi(host)) {
       const hostname = host.endsWith(port) ? host.slice(0, host.length - port.length) : '';
       const appHost = parseAppHost(hostname, config.appsDomain);
@@ -88,7 +91,7 @@ export function createListener(
     strictTransport: scheme === 'https',
     // Distinguished above: a person who opened another host name gets a link to the right one.
     isOwnHost: () => true,
-    readTarget: (target, host) => (hasApi(host.toLowerCase()) ? checkRequestTarget(target) : asItIs(target)),
+    readTarget: (target, host) => (isChecked(host.toLowerCase()) ? checkRequestTarget(target) : asItIs(target)),
     onRequest: (incoming) => void dispatch(incoming),
     onFault: (error) => log.error(faultOf(error), 'a request could not be handled'),
     browsers: true,

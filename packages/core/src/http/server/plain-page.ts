@@ -9,7 +9,7 @@ export function isPageVisit(request: IncomingMessage): boolean {
 }
 
 /** Nothing in it comes from a request. */
-interface PlainPage {
+export interface PlainPage {
   readonly status: number;
   readonly title: string;
   readonly heading: string;
@@ -40,28 +40,36 @@ export function writeNothingHerePage(response: ServerResponse, requestId: string
   write(response, page, requestId);
 }
 
-function write(response: ServerResponse, { status, title, heading, text, link }: PlainPage, requestId: string): void {
-  const page = `<!doctype html>
+function write(response: ServerResponse, page: PlainPage, requestId: string): void {
+  const { status, headers, body } = plainPage(page);
+  response.writeHead(status, { ...headers, 'x-request-id': requestId });
+  response.end(body);
+}
+
+/** The page as it is sent. */
+export function plainPage({ status, title, heading, text, link }: PlainPage) {
+  const body = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
 <style>
-  :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif }
+  :root { color-scheme: light dark; background: Canvas; font: 1.125rem/1.5 system-ui, sans-serif }
   body { max-width: 34rem; margin: 20vh auto 0; padding: 0 1.5rem }
 </style>
+<main>
 <h1>${heading}</h1>
 <p>${text}</p>
 <p><a href="${link.href}">${link.text}</a></p>
+</main>
 `;
-  response.writeHead(status, {
+  const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
-    'content-length': Buffer.byteLength(page),
-    'x-request-id': requestId,
-  });
-  response.end(page);
+    'content-length': Buffer.byteLength(body),
+  };
+  return { status, headers, body };
 }

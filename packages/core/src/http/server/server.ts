@@ -1,13 +1,15 @@
 // The API of core on fastify: request ids, CORS, one place that turns refusals and bugs into answers.
 import type http from 'node:http';
-import { type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract';
+import { clientNetwork, type Refusal, RefusalError, TOPOLOGY_STREAM } from '@platform/contract';
 import { isTraceparent, sendProblem } from '@platform/http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Log } from '../../context.ts';
+import { onBehalfOf } from '../../database/fair-pool.ts';
 import { isNoMore } from '../../database/missing-reference.ts';
 import { isDeadlock } from '../../database/until-no-deadlock.ts';
 import type { AnsweredRequest } from '../../metrics.ts';
 import { isAppOrigin } from '../callers/origins.ts';
+import type { ConnectServer } from './connect-server.ts';
 import { createListener } from './listener.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 
@@ -16,6 +18,7 @@ export interface ServerOptions extends RouteTableOptions {
   readonly random: (bytes: number) => Buffer;
   /** Called for every answered request of the API. */
   readonly answered?: (request: AnsweredRequest) => void;
+  readonly connect: ConnectServer;
   readonly serveShell: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>;
   readonly serveApp: (
     request: http.IncomingMessage,
@@ -106,7 +109,20 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   app.setNotFoundHandler((request, reply) => refuseRequest(request, reply, { code: 'not_found' }));
   registerRoutes(app, options);
+  registerConnect(app, options.connect);
   return app;
+}
+
+/** What clients outside the platform reach beside the routes of the contract. */
+function registerConnect(app: FastifyInstance, connect: ConnectServer): void {
+  for (const url of ['/oauth/*', '/.well-known/*']) {
+    app.all(url, (request, reply) =>
+      onBehalfOf(clientNetwork(request.ip), async () => {
+        await connect.answer(request, reply);
+        return reply;
+      }),
+    );
+  }
 }
 
 /** The route table checks what comes in and goes out; fastify need not load its own validator for that. */

@@ -30,6 +30,7 @@ describe('the listener of core', () => {
         pacing: new Pacing({ rates: unlimitedRates, config }),
         log: { debug: logged, info: logged, warn: logged, error: logged },
         serveShell: async (req, res) => handle(req, res),
+        connect: { isPath: () => false, answer: async () => undefined, close: async () => undefined },
         serveApp: async (req, res) => handle(req, res),
       },
       handle,

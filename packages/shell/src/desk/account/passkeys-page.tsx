@@ -238,8 +238,8 @@ export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
       {mode.value === 'removing' && (
         <section class="row-question" aria-label={`Remove ${passkey.label}?`}>
           <p>
-            Remove this passkey? You can no longer sign in with it; the other sessions it started and the command lines
-            it allowed end. You confirm this with a passkey.
+            Remove this passkey? You can no longer sign in with it; the other sessions it started, the command lines it
+            allowed and the clients it connected end. You confirm this with a passkey.
           </p>
           <div class="buttons">
             <Button onClick={() => (mode.value = 'shown')}>Keep it</Button>

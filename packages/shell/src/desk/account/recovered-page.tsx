@@ -5,15 +5,17 @@ import { call, ONE_PAGE } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { PageHead } from '../../design/page-head.tsx';
+import { ConnectionRow } from '../connections/connections-page.tsx';
 import { TokenRow } from './command-line-page.tsx';
 import { KeyRow } from './passkeys-page.tsx';
 import { SessionRow } from './sessions-page.tsx';
 
 async function readOthers() {
-  const [passkeys, sessions, tokens] = await Promise.all([
+  const [passkeys, sessions, tokens, connections] = await Promise.all([
     call('auth.passkeys.list'),
     call('auth.sessions.list', ONE_PAGE),
     call('author.tokens.list'),
+    call('account.connections.list', ONE_PAGE),
   ]);
   const signedInAt = sessions.items.find(({ current }) => current)?.createdAt ?? '';
   // The link added a passkey and signed in at once: the last one before this session.
@@ -24,6 +26,7 @@ async function readOthers() {
     passkeys: passkeys.items.filter(({ id }) => id !== added?.id),
     sessions: sessions.items.filter(({ current }) => !current),
     tokens: tokens.items,
+    connections: connections.items,
   };
 }
 
@@ -45,7 +48,7 @@ export function RecoveredPage() {
       </PageHead>
       {failure !== null && <Note tone="danger">{failure}</Note>}
       {value === null && failure === null && (
-        <Skeleton lines={3} label="Loading passkeys, sessions and command lines" />
+        <Skeleton lines={3} label="Loading passkeys, sessions, command lines and connections" />
       )}
       {isNothingLeft && (
         <Empty icon="shield" title="Nothing else gets in">
@@ -65,7 +68,7 @@ export function RecoveredPage() {
                 onChanged={(changed) =>
                   put({ ...value, passkeys: value.passkeys.map((one) => (one.id === changed.id ? changed : one)) })
                 }
-                // Sessions that it opened, and command lines that it allowed, have ended too.
+                // Sessions that it opened, and command lines and clients that it allowed, have ended too.
                 onRemoved={() => void again()}
               />
             ))}
@@ -95,6 +98,20 @@ export function RecoveredPage() {
                 key={token.id}
                 token={token}
                 onEnded={() => put({ ...value, tokens: without(value.tokens, token.id) })}
+              />
+            ))}
+          </ul>
+        </section>
+      )}
+      {value !== null && value.connections.length > 0 && (
+        <section class="block" aria-labelledby="older-connections">
+          <h3 id="older-connections">Connections</h3>
+          <ul class="rows">
+            {value.connections.map((connection) => (
+              <ConnectionRow
+                key={connection.id}
+                connection={connection}
+                onEnded={() => put({ ...value, connections: without(value.connections, connection.id) })}
               />
             ))}
           </ul>

@@ -2,6 +2,7 @@
 import { accountPage, commandLinePage, passkeysPage, recoveredPage, sessionsPage } from '../account/settings-pages.ts';
 import { aiPage } from '../ai/settings-pages.ts';
 import { appLogPage, appPage, appsPage } from '../app-settings/settings-pages.ts';
+import { connectionsPage } from '../connections/settings-pages.ts';
 import { internetPage } from '../internet/settings-pages.ts';
 import { notificationsPage } from '../notifications/settings-pages.ts';
 import { platformPage } from '../platform/settings-pages.ts';
@@ -19,6 +20,7 @@ const PAGES = [
   sessionsPage,
   recoveredPage,
   commandLinePage,
+  connectionsPage,
   storagePage,
   accountPage,
   appPage,

@@ -11,6 +11,7 @@ import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
 import { firingWork } from './fire-due.ts';
 import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
+import { scheduleTools } from './tools.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
 
 export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOptions = {}): Domain<ScheduleRoute> {
@@ -20,6 +21,7 @@ export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOp
   ];
   return {
     handlers: scheduleRoutes(context),
+    tools: scheduleTools,
     workers: deliveryOptions.idle === true ? [] : workers,
     filesOf: ({ accountKey }) =>
       jsonLines(

@@ -124,8 +124,13 @@ function misbehave(advance: (milliseconds: number) => void): RequestListener {
 }
 
 /** The suite as one module that imports the SDK by its name. */
-export async function bundleSuite(): Promise<string> {
-  const input = fileURLToPath(new URL('../sdk/suite/run.ts', import.meta.url));
+export function bundleSuite(): Promise<string> {
+  return bundleCases('run.ts');
+}
+
+/** A file of the suite, with what it imports, as one module. */
+export async function bundleCases(file: string): Promise<string> {
+  const input = fileURLToPath(new URL(`../sdk/suite/${file}`, import.meta.url));
   const build = await rolldown({ input, external: ['@platform/sdk'] });
   const { output } = await build.generate({ format: 'es' });
   await build.close();

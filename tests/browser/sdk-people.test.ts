@@ -46,7 +46,7 @@ let page: Page;
 let account: TestAccount;
 
 before(async () => {
-  place = await platformPlace();
+  place = await platformPlace({ PLATFORM_RATE_LIMITS: 'messagingDirect=1000' });
   [platform, browser] = await Promise.all([startPlatform(place), launchBrowser()]);
   await registerAccount(platform, FRIEND);
   account = await registerAccount(platform, 'frame-user');

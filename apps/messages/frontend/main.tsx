@@ -40,7 +40,7 @@ function Messages({ app }: { readonly app: App }) {
   }, []);
 
   const conversations = listed(mail.mail);
-  useFoundBySearch(app, { conversations, own, loaded: mail.loaded });
+  useFoundBySearch(app, { conversations, own, loaded: mail.loaded, heard: mail.heard });
   const shown = mail.mail.conversations.get(open);
   const isOpen = open === NEW || (shown !== undefined && shown.state !== 'left');
   return (
@@ -65,7 +65,10 @@ function Messages({ app }: { readonly app: App }) {
           loaded={mail.loaded}
           own={own}
           open={isOpen ? open : ''}
+          hasOlder={mail.mail.older !== null && mail.mail.older !== undefined}
           onOpen={setOpen}
+          onOlder={mail.listMore}
+          onDeclineAll={mail.declineAll}
         />
       </section>
       <section class="stage" aria-label={open === NEW ? 'New conversation' : 'Conversation'}>

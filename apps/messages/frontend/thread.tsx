@@ -130,7 +130,9 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
         ))}
         {outgoing.map((one) => (
           <div key={one.transactionId} class="bubble mine pending">
-            <p class="words">{one.body}</p>
+            <p class="words" dir="auto">
+              {one.body}
+            </p>
             {one.problem === undefined ? (
               <p class="small">Sending…</p>
             ) : (

@@ -8,6 +8,7 @@ import {
   type Mail,
   type Outgoing,
   withConversations,
+  withListed,
   withNews,
   withOutgoing,
   withoutOutgoing,
@@ -16,12 +17,16 @@ import {
 } from './mail.ts';
 
 const PAGE = 50;
+/** Conversations that are listed at the beginning; the news begin with fewer. */
+const LISTED = 1_000;
+const LIST_PAGE = 200;
 
 export function useMail(app: App) {
   const service = useRef(app.messaging()).current;
   const [mail, setMail] = useState<Mail>(EMPTY);
   const [loaded, setLoaded] = useState(false);
   const [failure, setFailure] = useState<string>();
+  const [heard, setHeard] = useState(0);
   const latest = useRef(mail);
   latest.current = mail;
 
@@ -39,10 +44,38 @@ export function useMail(app: App) {
           withNews(withConversations(restarted ? begunAnew(before) : before, conversations), messages),
         );
         setLoaded(true);
+        setHeard((before) => before + 1);
         setFailure(undefined);
       }
     }
   }, [service]);
+
+  /** The next page of the list. @returns how many are listed now, or `null` after the last page */
+  async function listMore(): Promise<number | null> {
+    const asked = latest.current;
+    if (asked.older === null) return null;
+    const cursor = asked.older === undefined ? {} : { cursor: asked.older };
+    const page = await service.conversations({ limit: LIST_PAGE, ...cursor });
+    // The next call goes on from here, drawn or not.
+    latest.current = withListed(latest.current, asked, page);
+    setMail((before) => withListed(before, asked, page));
+    return page.nextCursor === null ? null : latest.current.conversations.size;
+  }
+  const { beginning } = mail;
+  useEffect(() => {
+    if (!loaded) return undefined;
+    let isOver = false;
+    const listing = async () => {
+      while (!isOver) {
+        const count = await listMore();
+        if (count === null || count >= LISTED) return;
+      }
+    };
+    listing().catch((error: unknown) => !isOver && setFailure(messageOf(error)));
+    return () => {
+      isOver = true;
+    };
+  }, [loaded, beginning]);
 
   const changed = (conversation: Conversation) => setMail((before) => withConversations(before, [conversation]));
 
@@ -61,6 +94,8 @@ export function useMail(app: App) {
     mail,
     loaded,
     failure,
+    heard,
+    listMore,
     identity: () => service.identity(),
     /** The conversation with somebody. @throws Error in words for the person */
     async open(address: string): Promise<string> {
@@ -74,6 +109,13 @@ export function useMail(app: App) {
     },
     async act(act: 'accept' | 'decline' | 'leave' | 'block', conversationId: string): Promise<void> {
       changed(await service[act](conversationId));
+    },
+    /** Requests, one after the other. @param onDone gets how many are done. */
+    async declineAll(conversationIds: readonly string[], onDone: (count: number) => void): Promise<void> {
+      for (const [index, id] of conversationIds.entries()) {
+        changed(await service.decline(id));
+        onDone(index + 1);
+      }
     },
     /** The newest page of a thread, or the one before what is there. */
     async readMore(conversationId: string): Promise<void> {

@@ -223,7 +223,7 @@ for (const [device, viewport] of DEVICES) {
     await contacts.getByRole('button', { name: 'Add contact' }).click();
     await contacts.getByLabel('Name or address').fill('no body');
     await contacts.getByRole('button', { name: 'Add', exact: true }).click();
-    await contacts.getByRole('alert').getByText('no address').waitFor();
+    await contacts.getByRole('alert').getByText('isn’t an address').waitFor();
     await look(cid.page, device, 'contacts-wrong');
     await contacts.getByLabel('Name or address').fill(dan.name.toUpperCase());
     await contacts.getByLabel('What you call them').fill('Dan the plumber');

@@ -93,6 +93,11 @@ function misbehave(advance: (milliseconds: number) => void): RequestListener {
         if (count > 2) response.end('{"items":[],"nextCursor":null}');
         else response.writeHead(503, json).end('{"code":"unavailable","detail":"Core restarts.","status":503}');
       },
+      away(_request, response, count) {
+        const news = '{"cursor":"there","conversations":[],"messages":[],"hasMore":false}';
+        if (count > 1) response.end(news);
+        else response.writeHead(503, json).end('{"code":"unavailable","detail":"Core restarts.","status":503}');
+      },
       streaming(request, response) {
         if (request.url?.endsWith('/closed')) return void closed.then(() => response.end());
         response.on('close', streamClosed);

@@ -5,11 +5,13 @@ import { AskFirst } from '../../shared/ask-first.tsx';
 import { Failure } from '../../shared/failure.tsx';
 import { Person } from '../../shared/person.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
-import { otherOf, shortName, whenShort } from './words.ts';
+import { isElsewhere, otherOf, shortName, whenShort } from './words.ts';
 
 interface ConversationListProps {
   readonly conversations: readonly Conversation[];
   readonly loaded: boolean;
+  /** Not loaded for a reason that the person reads elsewhere. */
+  readonly isWaiting: boolean;
   readonly own: string | undefined;
   /** The id of the one that is shown. */
   readonly open: string;
@@ -25,9 +27,19 @@ const MANY_REQUESTS = 4;
 
 export function ConversationList({ conversations, loaded, own, open, onOpen, ...list }: ConversationListProps) {
   const [allRequests, setAllRequests] = useState(false);
-  if (!loaded) return <p class="quiet">Loading…</p>;
+  if (!loaded && list.isWaiting) return null;
+  if (!loaded) return <p class="quiet">{own === undefined ? 'Preparing your address…' : 'Loading…'}</p>;
   if (conversations.length === 0)
-    return <p class="quiet">Press “New” to write to somebody by the name they have on this platform.</p>;
+    return (
+      <>
+        <p class="quiet">Press “New” to write to somebody.</p>
+        {own !== undefined && (
+          <p class="quiet narrow-only">
+            People reach you at <strong class="address">{own}</strong>
+          </p>
+        )}
+      </>
+    );
   const requests = conversations.filter(({ state }) => state === 'request');
   const others = conversations.filter(({ state }) => state !== 'request');
   const lines = (some: readonly Conversation[]) => (
@@ -98,7 +110,7 @@ function ManyRequests({ requests, isAll, onAll, onDeclineAll }: ManyRequestsProp
           <AskFirst
             word="Decline all"
             name="requests"
-            question={`Decline ${requests.length} requests? They do not learn of it.`}
+            question={`Decline ${requests.length} requests? Nobody is told.`}
             yes="Yes, decline"
             onYes={() => void decline()}
           />
@@ -128,6 +140,7 @@ function Line({ conversation, own, isOpen, onOpen }: LineProps) {
       <Person address={address} />
       <span class="line-words">
         <span class="line-name">{shortName(address, own)}</span>
+        {isElsewhere(address) && <span class="quiet small">On another server</span>}
         {state === 'requested' && <span class="quiet small">Not accepted yet</span>}
         {state === 'request' && <span class="quiet small">Wants to write to you</span>}
       </span>

@@ -23,6 +23,11 @@ function Messages({ app }: { readonly app: App }) {
   const [open, setOpen] = useKept<string>('open', '');
   const [to, setTo] = useState('');
   const own = identity.value?.address;
+  /** Who the account is, is not known while the bridge is away. */
+  const isUnknown = identity.value === undefined && identity.failure !== undefined;
+  useEffect(() => {
+    if (isUnknown && mail.loaded) void identity.reload();
+  }, [isUnknown, mail.loaded]);
 
   /** A notification, a search result or Contacts opened the app with whom or what to show. */
   useEffect(() => {
@@ -59,10 +64,11 @@ function Messages({ app }: { readonly app: App }) {
             New
           </button>
         </div>
-        <Failure text={mail.failure} />
+        <Failure text={mail.failure ?? (mail.loaded ? undefined : identity.failure)} />
         <ConversationList
           conversations={conversations}
           loaded={mail.loaded}
+          isWaiting={mail.failure !== undefined || identity.failure !== undefined}
           own={own}
           open={isOpen ? open : ''}
           hasOlder={mail.mail.older !== null && mail.mail.older !== undefined}

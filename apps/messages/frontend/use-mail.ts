@@ -17,6 +17,7 @@ import {
 } from './mail.ts';
 
 const PAGE = 50;
+const IDENTITY_MS = 20_000;
 /** Conversations that are listed at the beginning; the news begin with fewer. */
 const LISTED = 1_000;
 const LIST_PAGE = 200;
@@ -39,7 +40,9 @@ export function useMail(app: App) {
     return () => ending.abort();
 
     async function follow(): Promise<void> {
-      for await (const { conversations, messages, restarted } of service.news({ signal })) {
+      const waitsOut = (error: PlatformError | null) =>
+        setFailure(error === null ? undefined : `${messageOf(error)} Messages tries again by itself.`);
+      for await (const { conversations, messages, restarted } of service.news({ signal, waitsOut })) {
         setMail((before) =>
           withNews(withConversations(restarted ? begunAnew(before) : before, conversations), messages),
         );
@@ -96,7 +99,8 @@ export function useMail(app: App) {
     failure,
     heard,
     listMore,
-    identity: () => service.identity(),
+    /** Not for as long as the platform is away: the news say that. */
+    identity: () => service.identity({ timeoutMilliseconds: IDENTITY_MS }),
     /** The conversation with somebody. @throws Error in words for the person */
     async open(address: string): Promise<string> {
       try {

@@ -52,12 +52,12 @@ export async function addContact(
   if (address === null)
     throw wrong(
       'is no address',
-      `This is no address. Write a name, such as ben, or an address, such as ben@${serverName} or @ben:example.org.`,
+      `That isn’t an address. Write a name such as ben, or an address such as ben@${serverName} or @ben:example.org.`,
     );
   const account = await accountOfAddress(context, address);
   if (address.kind === 'local' && account === undefined)
     throw refuse('not_found', `There is no account named ${address.name}.`);
-  if (account?.key === accountKey) throw wrong('is your own', 'This is your own address.');
+  if (account?.key === accountKey) throw wrong('is your own', 'That is your own address.');
   const now = context.clock();
   const row: ContactRow = {
     id: contactId.parse(newId('ctc', context)),

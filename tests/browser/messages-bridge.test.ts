@@ -77,19 +77,21 @@ suite('messages through a bridge', { skip, timeout: STORY_MS }, () => {
       await messages.getByText('has not accepted yet').waitFor({ state: 'detached' });
       await zoe.do('send', { room, body: `Hello ${device}` });
       await messages.getByRole('log').getByText(`Hello ${device}`, { exact: true }).waitFor();
-      await messages.getByText('On another server').first().waitFor();
+      await messages.getByText('On another server').filter({ visible: true }).first().waitFor();
       await look(page, device, 'messages-elsewhere');
 
       await world.stopBridge();
       const field = messages.getByLabel(`Message to ${zoe.userId}`);
       await field.fill(`Are you there, ${device}?`);
       await field.press('Enter');
-      await messages.getByText('Sending…').waitFor();
-      await messages.getByRole('alert').getByText(AWAY).filter({ visible: true }).waitFor();
-      await look(page, device, 'messages-bridge-away-sending');
+      await messages.getByText('Not sent.').waitFor();
+      await messages.getByText('Messages tries again by itself.').filter({ visible: true }).first().waitFor();
+      await look(page, device, 'messages-bridge-not-sent');
       await world.startBridge();
+      await messages.getByText('Messages tries again by itself.').first().waitFor({ state: 'detached' });
+      await messages.getByRole('button', { name: 'Try again' }).click();
       await zoe.receives(`Are you there, ${device}?`);
-      await messages.getByText('Sending…').waitFor({ state: 'detached' });
+      await messages.getByText('Not sent.').waitFor({ state: 'detached' });
 
       if (device === 'phone') await messages.getByRole('button', { name: 'Back to the conversations' }).click();
       await write(`@plain:${world.away.serverName}`, 'Can you read this?');

@@ -11,8 +11,8 @@ import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
 import { firingWork } from './fire-due.ts';
 import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
-import { scheduleTools } from './tools.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
+import { scheduleTools } from './tools.ts';
 
 export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOptions = {}): Domain<ScheduleRoute> {
   const workers = [

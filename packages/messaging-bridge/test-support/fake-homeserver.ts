@@ -23,7 +23,7 @@ export interface FakeHomeserver {
   queue(userId: string, ...answers: object[]): void;
   /** What is queued and not yet taken. */
   waiting(userId: string): number;
-  /** Answers the next calls of a path in another way, until it is taken back. @returns what takes it back */
+  /** Answers the next calls of a path in another way, also later, until it is taken back. @returns what takes it back */
   instead(path: RegExp, answer: (call: Call) => unknown): () => void;
   /** As a device would ask it. */
   ask(method: string, path: string, userId: string, body: object): unknown;
@@ -137,12 +137,17 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
   const server = createServer((req, res) => {
     const pieces: Buffer[] = [];
     req.on('data', (piece: Buffer) => pieces.push(piece));
-    req.on('end', () => {
+    req.on('end', async () => {
       const url = new URL(req.url ?? '', 'http://fake');
       const path = decodeURIComponent(url.pathname.replace(/^\/_matrix\/client\/v[0-9]+/, ''));
       const text = Buffer.concat(pieces).toString();
       const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-      const given = answer({ method: req.method ?? '', path, userId: url.searchParams.get('user_id') ?? '', body });
+      const given = await answer({
+        method: req.method ?? '',
+        path,
+        userId: url.searchParams.get('user_id') ?? '',
+        body,
+      });
       const raw = given instanceof Raw ? given : new Raw(200, JSON.stringify(given));
       res.writeHead(raw.status, { 'content-type': 'application/json' });
       res.end(raw.bytes);

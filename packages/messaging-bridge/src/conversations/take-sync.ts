@@ -134,9 +134,10 @@ async function missedEvents(account: Account, roomId: string, { timeline }: Join
 async function followUp(account: Account, clock: () => number): Promise<void> {
   const { book } = account;
   let hasJoined = false;
-  for (const room of [...book.rooms.values()]) {
-    const conversation = book.conversations.get(room.conversation);
-    if (conversation === undefined || room.dead) continue;
+  for (const { id } of [...book.rooms.values()]) {
+    const room = book.rooms.get(id);
+    const conversation = room && book.conversations.get(room.conversation);
+    if (room === undefined || conversation === undefined || room.dead) continue;
     if (room.mine === 'join' && presentIn(room).some((userId) => userId !== conversation.other))
       await leaveGroup(account, room, clock());
     else if (room.mine === 'invite' && conversation.state === 'open')

@@ -39,7 +39,8 @@ export interface HostileWorld {
 
 const quiet = () => undefined;
 
-export async function startHostileWorld(): Promise<HostileWorld> {
+/** @param settings of the bridge */
+export async function startHostileWorld(settings: Partial<BridgeOptions> = {}): Promise<HostileWorld> {
   const folder = await mkdtemp(path.join(tmpdir(), 'hostile-'));
   const homeserver = await startFakeHomeserver();
   const options: BridgeOptions = {
@@ -50,6 +51,7 @@ export async function startHostileWorld(): Promise<HostileWorld> {
     homeserver: { origin: homeserver.origin },
     registration: { id: 'bridge', asToken: 'a', hsToken: HS_TOKEN },
     log: { info: quiet, warn: quiet, error: quiet },
+    ...settings,
   };
   const bridge = await startBridge(options);
   await bridge.ready;

@@ -21,6 +21,8 @@ export interface AccountsOptions {
   readonly log: Log;
   /** Milliseconds for which an account stays open that nobody uses. */
   readonly idle: number;
+  /** Throws while nothing may be done for any account. */
+  requireReady(): void;
 }
 
 export interface Accounts {
@@ -51,7 +53,7 @@ interface Entry {
 const LOOK_MS = 30_000;
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { homeserver, serverName, cards, clock, log, idle } = options;
+  const { homeserver, serverName, cards, clock, log, idle, requireReady } = options;
   const entries = new Map<string, Entry>();
   const rooms = new Map<string, Set<string>>();
   const changes = new EventEmitter().setMaxListeners(0);
@@ -98,6 +100,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     const entry = entryOf(accountId);
     return entry.turns.take(async () => {
       if (isClosing) throw new OperationError('unavailable', 'The bridge is ending.');
+      requireReady();
       if (entry.account === null) {
         const { card, name } = await find();
         entry.account = card.ready ? await openCard(card) : await provision(card, name);

@@ -1,9 +1,9 @@
-// Rooms that a homeserver shows late, or lets nobody join yet: it rings for none of that.
+// Rooms that a homeserver shows late, or lets nobody join yet, for none of which it rings; and what is said while nobody listens.
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { until } from '../../../tests/support/wait.ts';
-import { event, joinedRoom, Raw } from '../test-support/fake-homeserver.ts';
-import { type HostileWorld, says, startHostileWorld, text } from '../test-support/hostile-world.ts';
+import { event, invitation, joinedRoom, Raw } from '../test-support/fake-homeserver.ts';
+import { type HostileWorld, ROOM, says, startHostileWorld, text } from '../test-support/hostile-world.ts';
 
 const NEXT = '!next';
 
@@ -64,4 +64,29 @@ test('what an operation of core leaves to wait for is waited for, though nobody 
   await isTaken();
   assert.equal((await ada.receives('after an operation')).conversationId, id);
   assert.equal((await ada.conversationWith(zoe.userId)).state, 'open');
+});
+
+test('what was said while a conversation was blocked or left is not heard later, also in the same room', async () => {
+  const { homeserver, ada, zoe } = world;
+  const id = await world.openConversation();
+  const said = async (body: string, membership = 'join') =>
+    event('m.room.encrypted', zoe.userId, await zoe.encrypt(ROOM, text(body)), { unsigned: { membership } });
+  const [first, walled, second] = [await said('first'), await said('to the wall'), await said('second')];
+  await world.deliver(says(first));
+  await ada.ask('block', { conversationId: id });
+  await world.deliver(says(walled));
+  await ada.ask('direct', { to: zoe.userId });
+  // The homeserver left something out, and gives all of it.
+  homeserver.instead(/\/messages$/, () => ({ chunk: [second, walled, first] }));
+  await world.deliver({ rooms: { join: { [ROOM]: { timeline: { events: [], limited: true, prev_batch: 'x' } } } } });
+  assert.deepEqual(await world.bodies(id), ['first', 'second']);
+  await ada.ask('leave', { conversationId: id });
+  const [away, third] = [await said('to an empty room', 'leave'), await said('third')];
+  homeserver.instead(/^\/join\//, () => {
+    homeserver.queue(ada.userId, joinedRoom(ROOM, ada.userId, zoe.userId, {}, [first, walled, second, away, third]));
+    return { room_id: ROOM };
+  });
+  homeserver.queue(ada.userId, invitation(ROOM, ada.userId, zoe.userId));
+  await ada.ask('direct', { to: zoe.userId });
+  assert.deepEqual(await world.bodies(id), ['first', 'second', 'third']);
 });

@@ -13,8 +13,6 @@ export interface Conversation {
   readonly state: ConversationState;
   /** Why it is `left`, and since when. */
   readonly closed: { readonly by: 'declined' | 'left' | 'blocked' | 'withdrawn'; readonly at: number } | null;
-  /** Since when it is open again; `null` where it was never left. */
-  readonly reopenedAt: number | null;
   /** Whether the other side ever accepted or asked. */
   readonly answered: boolean;
   /** Messages of this account while it is `requested`. */
@@ -45,6 +43,10 @@ export interface Room {
   readonly filled: boolean;
   /** Cannot be joined: the invitation was withdrawn, or the room is no more. */
   readonly dead: boolean;
+  /** The last event that came while the conversation was left: what is up to it stays unheard. Stores of before have none. */
+  readonly unheardTo?: string;
+  /** This account was in it before, and left. */
+  readonly wasLeft?: boolean;
   /** Number of its begin. */
   readonly since: number;
 }
@@ -87,12 +89,20 @@ export interface Sending {
   readonly messageId: string | null;
 }
 
+/** A request to compare keys, which is to be declined; by its room. */
+export interface Comparison {
+  /** Of the event. */
+  readonly id: string;
+  readonly roomId: string;
+}
+
 export interface Book {
   readonly conversations: Table<Conversation>;
   readonly rooms: Table<Room>;
   readonly messages: Table<Message>;
   readonly undecrypted: Table<Undecrypted>;
   readonly sendings: Table<Sending>;
+  readonly comparisons: Table<Comparison>;
   readonly meta: Table<string>;
   /** Names this book: another one of the same account counts anew. */
   epoch(): string;
@@ -153,6 +163,7 @@ export function openBook(store: AccountStore): Book {
     messages,
     undecrypted,
     sendings: store.table('sendings'),
+    comparisons: store.table('comparisons'),
     meta,
     epoch: () => epoch,
     last: () => last,

@@ -4,8 +4,10 @@ import type { Account } from '../accounts/account.ts';
 import { MatrixError } from '../matrix/homeserver.ts';
 import { anything, type JoinedRoom, messagesAnswer, type RoomEvent, syncAnswer } from '../matrix/shapes.ts';
 import type { Room } from './book.ts';
+import { declineComparisons } from './decline-comparisons.ts';
 import { BACKFILL_EVENTS, BACKFILL_PAGES } from './rules.ts';
-import { note, retryUndecrypted, takeEvents } from './take-events.ts';
+import { sayNewIdentity } from './say-keys.ts';
+import { note, retryUndecrypted, takeEvents, wasAbsent } from './take-events.ts';
 import {
   afterMembers,
   conversationWith,
@@ -42,6 +44,7 @@ export async function takeSync(account: Account, clock: () => number): Promise<v
     if (!hasMore) break;
   }
   if (account.book.undecrypted.size > 0) await retryUndecrypted(account, clock());
+  for (const userId of account.machine.identitiesToLookAt()) await sayNewIdentity(account, userId, clock());
   await account.store.commit();
   await followUp(account, clock);
 }
@@ -82,12 +85,18 @@ async function takeJoined(account: Account, roomId: string, joined: JoinedRoom, 
     dead: false,
   };
   book.rooms.set(roomId, next);
-  const reopenedAt = account.book.conversations.get(conversation)?.reopenedAt ?? null;
-  const all = joined.timeline.limited || isNew ? await missedEvents(account, roomId, joined) : [];
-  // What was said while this side did not listen is not among what it knows, and does not arrive later.
-  const missed = isNew ? all : all.filter((event) => event.origin_server_ts >= (reopenedAt ?? 0));
-  await takeEvents(account, next, [...missed, ...joined.timeline.events], now);
+  const missed = joined.timeline.limited || isNew ? await missedEvents(account, next, joined) : [];
+  await takeEvents(account, next, heardOf(next, [...missed, ...joined.timeline.events]), now);
+  const last = joined.timeline.events.at(-1);
+  if (last !== undefined && book.conversations.get(conversation)?.state === 'left')
+    book.rooms.set(roomId, { ...next, unheardTo: last.event_id });
   afterMembers(book, next);
+}
+
+/** Without what was said while this account did not listen, or was away. */
+function heardOf({ unheardTo, wasLeft }: Room, events: readonly RoomEvent[]): readonly RoomEvent[] {
+  const heard = events.slice(events.findLastIndex(({ event_id: id }) => id === unheardTo) + 1);
+  return wasLeft === true ? heard.filter((event) => !wasAbsent(event)) : heard;
 }
 
 /** Whose conversation a room is in which this account finds itself, such as one whose making was not answered. */
@@ -106,10 +115,10 @@ function conversationOf(account: Account, room: Room, now: number): string | nul
 }
 
 /** What the homeserver left out of a timeline, oldest first: back to what is known, or to the begin. */
-async function missedEvents(account: Account, roomId: string, { timeline }: JoinedRoom): Promise<RoomEvent[]> {
+async function missedEvents(account: Account, room: Room, { timeline }: JoinedRoom): Promise<RoomEvent[]> {
   const { book, homeserver, as } = account;
   const isKnown = ({ event_id: id }: RoomEvent) =>
-    book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
+    id === room.unheardTo || book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
   // A device that is new cannot read what was before it.
   if (timeline.prev_batch === undefined || book.meta.get('replacement') === 'yes') return [];
   const missed: RoomEvent[] = [];
@@ -117,7 +126,7 @@ async function missedEvents(account: Account, roomId: string, { timeline }: Join
   for (let page = 0; page < BACKFILL_PAGES && from !== undefined; page += 1) {
     const answer: { chunk: RoomEvent[]; end?: string | undefined } = await homeserver.request(as, {
       method: 'GET',
-      path: ['_matrix', 'client', 'v3', 'rooms', roomId, 'messages'],
+      path: ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'],
       query: { dir: 'b', from, limit: String(BACKFILL_EVENTS) },
       answer: messagesAnswer,
     });
@@ -144,6 +153,7 @@ async function followUp(account: Account, clock: () => number): Promise<void> {
       hasJoined = (await join(account, room)) || hasJoined;
     else if (room.mine === 'join' && room.replacement !== null) hasJoined = (await follow(account, room)) || hasJoined;
   }
+  await declineComparisons(account);
   await account.store.commit();
   if (hasJoined) await takeSync(account, clock);
 }

@@ -84,8 +84,9 @@ export async function startHostileWorld(settings: Partial<BridgeOptions> = {}): 
       await ada.ask('conversations', { limit: 1 });
     },
     async openConversation() {
-      await zoe.share(ROOM, ada.userId);
       await world.deliver(joinedRoom(ROOM, ada.userId, zoe.userId));
+      await zoe.share(ROOM, ada.userId);
+      await world.deliver({});
       return (await ada.conversationWith(zoe.userId, 'open')).id;
     },
     async bodies(conversationId) {

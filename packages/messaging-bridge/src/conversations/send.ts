@@ -47,7 +47,7 @@ function transactionOf({ as }: Account, transactionId: string): string {
 
 function messageOf(book: Book, id: string): Message {
   const message = book.messages.get(id);
-  if (message === undefined) throw new Error('a message that was sent is not among those that are kept');
+  if (message === undefined) throw new OperationError('conflict', 'This message was sent, and is no longer kept.');
   return message;
 }
 

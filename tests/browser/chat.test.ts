@@ -137,13 +137,13 @@ for (const [device, viewport] of DEVICES) {
     await page.goto(`${platform.origin}/#/app/store`);
     await page.frameLocator('iframe[title="Store"]').getByRole('button', { name: 'Install Issue Chat' }).click();
     const review = page.getByRole('dialog', { name: 'Install Issue Chat?' });
-    await review.getByText('use AI models').waitFor();
+    await review.getByText('Use AI models, within your budget', { exact: true }).waitFor();
     const choice = review.getByLabel(`Which secret may go to ${new URL(tracker.origin).host}?`);
     await choice.selectOption({ label: 'Add a secret …' });
     await review.getByLabel('Name', { exact: true }).fill('tracker');
     await review.getByLabel('Key or token').fill(TOKEN);
     await look(page, device, 'chat-review', [
-      review.getByText('use AI models'),
+      review.getByText('Use AI models, within your budget', { exact: true }),
       review.getByRole('heading', { name: 'Secrets it can use without seeing them' }),
     ]);
     await pressInPrompt(

@@ -88,6 +88,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       assert.equal(await box(name).isChecked(), true, name);
     assert.equal(await box('Create private apps for you, through a prompt').count(), 0);
     await review.getByText('It can send what it knows to any address.').waitFor();
+    await review.getByText('Security 2 of 5.').waitFor();
     await review.getByText('It is less isolated than other apps').waitFor();
     assert.match((await review.locator('.permission').first().textContent()) ?? '', /^Ask to stop all your apps/);
     await look(page, device, 'critical-review', [review.getByRole('heading').nth(1)]);

@@ -96,6 +96,22 @@ async function openWeather(page: Page): Promise<Frame> {
   return frame;
 }
 
+/** The rating of a review, or of the page of an app in Settings, and what is said below it. */
+async function rates(place: Locator | Page, words: string, below?: string): Promise<void> {
+  const rating = place.getByRole('region', { name: 'Security rating' });
+  await rating.getByRole('status').filter({ hasText: words }).waitFor();
+  if (below !== undefined) await rating.getByText(below, { exact: true }).first().waitFor();
+}
+
+/** What a press in the middle of it would reach. */
+function isOnTop(part: Locator): Promise<boolean> {
+  return part.evaluate((element) => {
+    const { x, y, width, height } = element.getBoundingClientRect();
+    const found = document.elementFromPoint(x + width / 2, y + height / 2);
+    return found !== null && element.contains(found);
+  });
+}
+
 /** What stops a request of the page: its policy, or that there is no such host. */
 async function fateOf(page: Page, frame: Frame, origin: string, kind: 'connect' | 'image'): Promise<string> {
   const url = `${origin}/${kind}`;
@@ -150,7 +166,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
         const review = page.getByRole('dialog', { name: 'Install Weather?' });
         await review.getByText(API).waitFor();
         const sizes = await Promise.all(
-          [review.getByText(API), review.getByText('Send you notifications')].map((one) =>
+          [review.getByText(API), review.getByText('Send you notifications', { exact: true })].map((one) =>
             one.evaluate((element) => Number.parseFloat(getComputedStyle(element).fontSize)),
           ),
         );
@@ -158,6 +174,16 @@ for (const [device, viewport] of BOTH_DEVICES) {
         for (const words of ['Runs only while it is used', 'Up to 128 MiB of memory', '256 MiB of data on the server'])
           await review.getByText(words).waitFor();
         assert.equal(await review.getByText('It requests no permissions').count(), 0);
+        await rates(review, 'Security 3 of 5. Needs some trust.', 'It can exchange data with outside services.');
+        await uncheckInPrompt(review.getByRole('checkbox', { name: 'Exchange data with outside services' }));
+        await rates(review, 'Security 4 of 5. Needs a little trust.', 'With everything it asks for: 3 of 5.');
+        await look(page, device, 'reviews-rating');
+        await review.getByRole('checkbox', { name: 'Exchange data with outside services' }).check();
+        await rates(review, 'Security 3 of 5. Needs some trust.');
+        await review.getByText('Why 3 of 5?').click();
+        await review.getByRole('listitem').filter({ hasText: 'It can send you notifications.' }).waitFor();
+        await look(page, device, 'reviews-rating-why');
+        assert.ok(await isOnTop(review.locator('.rating-picture')), 'no frame lies above it');
         await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
         await pressInPrompt(
           review.getByRole('button', { name: 'Install', exact: true }),
@@ -170,6 +196,9 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await store.getByRole('button', { name: 'Install Weather' }).click();
       const review = page.getByRole('dialog', { name: 'Install Weather?' });
       await review.getByText('Runs all the time', { exact: true }).waitFor();
+      await review.getByText('Why 3 of 5?').click();
+      await look(page, device, 'reviews-rating-why');
+      await review.getByText('Why 3 of 5?').click();
       await look(page, device, 'reviews-install', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await pressInPrompt(review.getByRole('button', { name: 'Don’t install' }), noDialog(page));
       await account.browser.take('/v1/apps', { body: { appId: 'weather', version: '1.0.0' } });
@@ -208,9 +237,10 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await review.getByText(TRACKER).waitFor();
       await review.getByText('An international name').waitFor();
       assert.equal(await review.getByText(API, { exact: true }).count(), 0, 'not new, and not granted again');
-      for (const words of ['Runs all the time', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
+      for (const words of ['(now only while it is used)', 'Up to 512 MiB of memory (now 128 MiB)', '(now 256 MiB)'])
         await review.getByText(words).waitFor();
       assert.equal(await review.getByText('1.0.0').count(), 1, 'each version is named once');
+      await rates(review, 'Security stays 3 of 5. Needs some trust.');
       await look(page, device, 'reviews-update', [review.getByRole('heading').nth(1), review.locator('.uses')]);
       await uncheckInPrompt(review.getByRole('checkbox', { name: LOOKALIKE }));
       await uncheckInPrompt(review.getByLabel('Allow this'));
@@ -241,6 +271,71 @@ for (const [device, viewport] of BOTH_DEVICES) {
       assert.deepEqual(resources?.granted, resources?.requested);
       await look(page, device, 'reviews-allowed', [page.locator('.uses').first()]);
     });
+  });
+}
+
+const courier = { name: 'Courier', summary: 'Reads your messages to you.', frontend: { entry: 'index.html' } };
+const COURIER = [
+  { ...courier, permissions: [{ id: 'notifications.publish', resources: ['post'] }] },
+  {
+    ...courier,
+    version: '2.0.0',
+    permissions: [
+      { id: 'notifications.publish', resources: ['post'] },
+      { id: 'network.public', resources: ['*'], reason: 'Fetches voices.' },
+      { id: 'messaging.read', resources: ['*'], reason: 'Reads them to you.' },
+    ],
+  },
+] as const;
+
+for (const [device, viewport] of BOTH_DEVICES) {
+  test(`the review of an update rates what it was and what it becomes, as the person chooses, on a ${device}`, async (t) => {
+    const files = {
+      'frontend/index.html': '<!doctype html><html lang="en"><title>Courier</title><h1>Courier</h1></html>',
+    };
+    if (device === FIRST_DEVICE)
+      for (const version of COURIER) await publishTestApp(publisher, 'courier', version, files);
+    const account = await registerAccount(platform, `${device}-rater`);
+    await account.browser.take('/v1/apps', { body: { appId: 'courier', version: '1.0.0' } });
+    const context = await signedInContext({ browser, platform, account }, viewport);
+    t.after(() => context.close());
+    const page = await context.newPage();
+
+    await page.goto(`${platform.origin}/#/app/store`);
+    const store = page.frameLocator('iframe[title="Store"]');
+    await store.getByText('Security rating 5 of 5').first().waitFor();
+    await look(page, device, 'rating-list');
+    await store.getByRole('button', { name: 'Courier', exact: true }).click();
+    const section = store.getByRole('region', { name: 'Security' });
+    await section.getByText('1 of 5, needs complete trust with everything it asks for.').waitFor();
+    await look(page, device, 'rating-store', [section]);
+
+    await page.goto(`${platform.origin}/#/settings/apps/courier`);
+    await rates(page, 'Security 4 of 5. Needs a little trust.', 'It can send you notifications.');
+    const review = page.getByRole('dialog', { name: 'Update Courier?' });
+    await pressInPrompt(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
+    await rates(
+      review,
+      'Security was 4 of 5 and becomes 2 of 5. Needs a lot of trust.',
+      'It can connect to any address on the internet.',
+    );
+    await review.getByText('With everything it asks for: 1 of 5.').waitFor();
+    await look(page, device, 'rating-update');
+    await review.getByRole('checkbox', { name: 'Read your messages' }).check();
+    await rates(
+      review,
+      'Security was 4 of 5 and becomes 1 of 5. Needs complete trust.',
+      'It can read your messages and pass on what it learns, because it can connect to any address on the internet.',
+    );
+    await look(page, device, 'rating-update-worst');
+    await uncheckInPrompt(review.getByRole('checkbox', { name: 'Connect to any address' }));
+    await rates(review, 'Security was 4 of 5 and becomes 2 of 5. Needs a lot of trust.', 'It can read your messages.');
+    await pressInPrompt(review.getByRole('button', { name: 'Update', exact: true }), noDialog(page));
+    await page.getByText('Version 2.0.0').waitFor();
+    await rates(page, 'Security 2 of 5. Needs a lot of trust.', 'It can read your messages.');
+    await look(page, device, 'rating-settings', [page.getByRole('heading', { name: 'What it may do' })]);
+    await page.getByRole('checkbox', { name: 'Read your messages' }).uncheck();
+    await rates(page, 'Security 4 of 5. Needs a little trust.', 'It can send you notifications.');
   });
 }
 

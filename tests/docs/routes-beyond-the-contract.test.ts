@@ -68,6 +68,9 @@ POST /v1/services/messaging/conversations/:/accept|decline|leave|block|read
 GET|POST /v1/services/messaging/conversations/:/messages
 POST /v1/services/messaging/sync
 GET|POST /v1/account/contacts
+POST /v1/services/mcp
+POST /v1/services/mcp/:
+GET /v1/account/tool-calls
 PATCH|DELETE /v1/account/contacts/:
 `;
 

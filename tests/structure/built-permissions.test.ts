@@ -9,7 +9,12 @@ const ROOT = path.join(import.meta.dirname, '../../packages');
 /** Where grants are checked: core, the parts of a node, the Ingress, what they share, and the bridge of the shell. */
 const CHECKING = ['contract', 'core', 'gateway', 'http', 'ingress', 'runtime', 'shell'];
 /** These only say what permissions and bridge methods there are, or put them into words. */
-const NAMING = ['contract/src/permissions.ts', 'contract/src/bridge.ts', 'shell/src/design/permission-words.ts'];
+const NAMING = [
+  'contract/src/permissions.ts',
+  'contract/src/security-rating.ts',
+  'contract/src/bridge.ts',
+  'shell/src/design/permission-words.ts',
+];
 
 test('what a review offers opens something', () => {
   const text = CHECKING.flatMap((name) =>

@@ -28,6 +28,7 @@ const FOUNDATION = [
   ],
   ...[
     'account-files.ts',
+    'built-in-tool.ts',
     'context.ts',
     'domain.ts',
     'lifecycle.ts',

@@ -30,6 +30,7 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'system.inventory.read', resources: ['*'] },
   { id: 'object-storage.raw', resources: ['self'] },
   { id: 'schedules.manage', resources: ['*'] },
+  { id: 'mcp.tools.call', resources: ['*'] },
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },

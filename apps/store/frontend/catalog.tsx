@@ -1,5 +1,6 @@
 // The list of published apps, with what there is to update first, and a filter by name and summary.
 import type { CatalogEntry, InstalledApp } from '@platform/sdk/browser';
+import { RatingBadge } from '@platform/shell/security-rating';
 import { useKept } from '../../shared/kept.ts';
 import { type StoreActions, shortVersion } from './actions.ts';
 import { AppButtons } from './app-buttons.tsx';
@@ -44,7 +45,7 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
         value={filter}
         onInput={(event) => setFilter(event.currentTarget.value)}
       />
-      <Updates icons={icons} apps={updates} actions={actions} />
+      <Updates icons={icons} apps={updates} entries={entries} actions={actions} />
       {entries !== undefined && shown.length + updates.length === 0 && (
         <NothingFound wanted={wanted} actions={actions} />
       )}
@@ -66,6 +67,7 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
                 </div>
               </div>
               <p class="summary">{entry.summary}</p>
+              <RatingBadge rating={entry.rating} />
               <AppButtons entry={entry} actions={actions} />
             </article>
           </li>
@@ -75,12 +77,14 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
   );
 }
 
-function Updates({
-  icons,
-  apps,
-  actions,
-}: Pick<CatalogProps, 'icons' | 'actions'> & { readonly apps: readonly InstalledApp[] }) {
+interface UpdatesProps extends Omit<CatalogProps, 'installed'> {
+  readonly apps: readonly InstalledApp[];
+}
+
+function Updates({ icons, apps, entries = [], actions }: UpdatesProps) {
   if (apps.length === 0) return null;
+  // Of the version that is offered, which the catalog has unless the app is unlisted.
+  const ratings = new Map(entries.map(({ appId, rating }) => [appId, rating]));
   return (
     <section aria-labelledby="updates-title">
       <h2 id="updates-title">
@@ -99,6 +103,7 @@ function Updates({
               <p class="quiet small">
                 {shortVersion(app.version)} → {shortVersion(app.upgrade ?? app.version)}
               </p>
+              <Rated rating={ratings.get(app.appId)} />
             </div>
             <AppButtons entry={app} actions={actions} />
           </li>
@@ -106,6 +111,10 @@ function Updates({
       </ul>
     </section>
   );
+}
+
+function Rated({ rating }: { readonly rating: CatalogEntry['rating'] | undefined }) {
+  return rating === undefined ? null : <RatingBadge rating={rating} />;
 }
 
 /** Unlisted apps are in no list; their id leads to them. */

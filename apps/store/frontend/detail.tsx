@@ -1,5 +1,6 @@
 // The page of one app in the Store.
 import { type App, type AppDetails, type CatalogEntry, PlatformError } from '@platform/sdk/browser';
+import { RatingBadge } from '@platform/shell/security-rating';
 import { useEffect, useRef } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
 import { useLoaded } from '../../shared/use-loaded.ts';
@@ -11,6 +12,7 @@ import type { Icons } from './icons.ts';
 import { LazyIcon } from './lazy-icon.tsx';
 import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
+import { Security } from './security.tsx';
 import { SoonBadge } from './soon-badge.tsx';
 import { Unmet } from './unmet.tsx';
 import { Versions } from './versions.tsx';
@@ -53,6 +55,7 @@ export function Detail({ app, icons, appId, entry, actions, onBack }: DetailProp
               <p class="quiet">
                 {publisherLine(shown)} <VisibilityBadge {...shown} /> <SoonBadge {...shown} />
               </p>
+              <RatingBadge rating={shown.rating} />
             </div>
           </div>
           <div class="act">
@@ -121,6 +124,7 @@ function Rest({ app, detail, actions, again }: RestProps) {
           <code class="address">{detail.link}</code>
         </p>
       )}
+      <Security detail={detail} />
       <PermissionWords name={name} permissions={detail.permissions} />
       <Facts detail={detail} />
       <Versions detail={detail} actions={actions} again={again} />

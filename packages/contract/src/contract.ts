@@ -29,6 +29,7 @@ export * from './request-target.ts';
 export * from './resource-pattern.ts';
 export * from './routes.ts';
 export * from './schema-words.ts';
+export * from './security-rating.ts';
 export * from './session-header.ts';
 export * from './sizes.ts';
 export * from './text.ts';

@@ -11,6 +11,7 @@ import {
   permissions,
   requiredRole,
 } from './permissions.ts';
+import { backendPowers, powers, ratingScale } from './security-rating.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
 const END = '<!-- end of table -->';
@@ -60,6 +61,7 @@ export function documentedTables(): { file: string; table: string }[] {
           ]),
       ),
     },
+    { file: 'security-rating.md', table: ratingTables() },
     {
       file: 'configuration.md',
       table: table(
@@ -97,6 +99,41 @@ export function documentedTables(): { file: string; table: string }[] {
       ),
     },
   ];
+}
+
+/** The scale, and what each permission means for it. */
+function ratingTables(): string {
+  const scale = ([5, 4, 3, 2, 1] as const).map((rating) => {
+    const { label, worst } = ratingScale[rating];
+    return [`**${rating}**`, label, worst];
+  });
+  const rows = Object.keys(permissions)
+    .filter(isPermissionId)
+    .toSorted((one, other) => powers[other].rating - powers[one].rating)
+    .map((id) => [`\`${id}\``, permissions[id].plain, bestRating(id), ...pairSides(id)]);
+  const backends = Object.entries(backendPowers).map(([what, { rating, text }]) => [
+    what === 'agent' ? '`runtime: "agent"`' : '`mode: "always"`',
+    text,
+    String(rating),
+    '',
+    '',
+  ]);
+  return [
+    table(['rating', 'in a word', 'at worst'], scale),
+    table(['what an app has', 'it can …', 'at best', 'first of a pair', 'second of a pair'], [...rows, ...backends]),
+  ].join('\n\n');
+}
+
+function bestRating(id: PermissionId): string {
+  const { rating, wide } = powers[id];
+  return wide === undefined ? String(rating) : `${rating}; ${wide.rating} without a bound`;
+}
+
+/** Of which pairs it can be a side. */
+function pairSides(id: PermissionId): [string, string] {
+  const { reads, acts, carries, opens } = powers[id];
+  const words = (...all: (string | false | undefined)[]) => all.filter(Boolean).join(', ');
+  return [words(reads && 'reads', acts && 'acts'), words(carries && 'leads out', opens && 'lets strangers in')];
 }
 
 function criticalWords(id: PermissionId): string {

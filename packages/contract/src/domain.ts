@@ -66,6 +66,7 @@ export type RateLimitName =
   | 'workflow'
   | 'messagingSend'
   | 'messagingDirect'
+  | 'tool'
   | 'service'
   | 'none';
 

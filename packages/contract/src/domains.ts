@@ -36,6 +36,7 @@ import { push } from './domains/push.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
+import { tools } from './domains/tools.ts';
 import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
 
@@ -76,6 +77,7 @@ export * from './domains/push.ts';
 export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
+export * from './domains/tools.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
 
@@ -104,6 +106,7 @@ const domains = {
   workflows,
   schedules,
   secrets,
+  tools,
   outbound,
   nodes,
   placement,

@@ -67,10 +67,9 @@ export const permissions = {
     plain: 'use tools of your other apps',
     resources: 'tool names',
     critical: ['*'],
-    unbuilt: true,
   },
   'mcp.tools.propose': { plain: 'propose tool calls for your approval', resources: 'tool names', unbuilt: true },
-  'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: SELF, part: 'workload', unbuilt: true },
+  'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: SELF, part: 'workload' },
   'intelligence.use': {
     plain: 'use AI models, within your budget',
     resources: '`<provider>:<model>` patterns',

@@ -223,6 +223,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.policies.follow(domains);
+  context.builtInTools.follow(domains);
   context.callers.follow(schemesOf(domains));
   context.streams.follow(domains.flatMap(({ emits = [] }) => emits));
   options.metrics?.watch({ pools: [pool, searchPool], gauges: domains.flatMap(({ gauges = [] }) => gauges) });
@@ -237,7 +238,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   const largeBodies = new LargeBodies(config.packagesDirectory, bodies);
   await largeBodies.sweep(time.proven());
   const takeRate = rateLimiter({ rates, clock, takeFromBucket: (request) => takeFromBucket(pool, request) });
-  const server = createServer({
+  const serving: Parameters<typeof createServer>[0] = {
     config,
     log,
     random,
@@ -260,7 +261,9 @@ export async function createCore(options: CoreOptions): Promise<Core> {
     ...(options.metrics === undefined ? {} : { answered: options.metrics.answered }),
     serveShell: await shellFiles(config, () => random(12).toString('base64url')),
     serveApp: frontendHandler(context, new FailedLookups({ most: unknownLookups(rates), clock })),
-  });
+  };
+  const server = createServer(serving);
+  context.routeCalls.open(serving);
   parts.defer(() => server.close());
   const place = await placeToListen({ host: config.listenHost, port: config.listenPort });
   await server.listen(place);

@@ -2,6 +2,7 @@
 import type { IrohEndpoint } from '@platform/link';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
+import type { BuiltInTools } from './built-in-tool.ts';
 import type { VerifiedFrontends } from './catalog/face.ts';
 import type { Time } from './clock/clock-guard.ts';
 import type { CoreConfig } from './config/config.ts';
@@ -12,6 +13,7 @@ import type { Signals } from './database/signals.ts';
 import type { LiveStreams } from './events/live-streams.ts';
 import type { Callers } from './http/callers/callers.ts';
 import type { CursorCodec } from './http/cursor.ts';
+import type { RouteCalls } from './http/server/in-process.ts';
 import type { Lifecycle } from './lifecycle.ts';
 import type { Followers } from './members/followers.ts';
 import type { Count } from './metrics.ts';
@@ -70,6 +72,10 @@ export interface CoreContext {
   readonly frontends: VerifiedFrontends;
   /** The live streams that are open here. */
   readonly streams: LiveStreams;
+  /** The tools that domains offer. */
+  readonly builtInTools: BuiltInTools;
+  /** Calls routes without a request. */
+  readonly routeCalls: RouteCalls;
   /** Raises a counter of the contract's table. */
   readonly count: Count;
   /** For tests alone. */

@@ -1,6 +1,7 @@
 // What a domain of core is to the rest of it. Adding one is its folder, its file in the contract, and its lines in domains.ts.
 import type { CallerKind, coreMetrics, RouteId } from '@platform/contract';
 import type { JobKind } from './background/jobs.ts';
+import type { BuiltInTool } from './built-in-tool.ts';
 import type { Emission } from './events/emission.ts';
 import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
@@ -26,6 +27,8 @@ export interface DomainParts<Id extends RouteId> extends Hooks {
   /** Its members of what an installation may do on its node (policy.ts). */
   readonly policy?: PolicyPart;
   readonly gauges?: readonly Gauge[];
+  /** Routes of it that are tools as well. */
+  readonly tools?: readonly BuiltInTool[];
 }
 
 export interface Worker {

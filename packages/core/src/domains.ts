@@ -31,6 +31,7 @@ import type { Searching } from './search/face.ts';
 import { postgresEngine } from './search/face.ts';
 import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
+import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
@@ -77,6 +78,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     scheduleDomain(context, options.schedules),
     messagingDomain(context),
     contactDomain(context),
+    toolDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),
     offersDomain(context),

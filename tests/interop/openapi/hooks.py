@@ -47,9 +47,10 @@ def end_endless(response, *args, **kwargs):
     """A stream that is no event stream goes on for as long as it is read: its head is the answer."""
     STATUSES[response.status_code] += 1
     if response.headers.get("content-type") == "application/x-ndjson":
+        # Closed while it is not read to its end: afterwards its connection would be used again, with the rest of it.
+        response.close()
         response._content = b""
         response._content_consumed = True
-        response.close()
 
 
 @schemathesis.serializer("application/gzip")

@@ -4,6 +4,7 @@ import { StartError } from '@platform/core/start';
 import { PackageProblem } from '../packaging/package-problem.ts';
 import type { SdkFiles } from '../packaging/plan-package.ts';
 import { complainOf } from '../publish/package.ts';
+import { ratingLines, sayRating } from '../publish/rating.ts';
 import { warnOfUnmet } from '../publish/unmet.ts';
 import { complain, paint, say } from '../terminal/terminal.ts';
 import { packState } from './deploy.ts';
@@ -23,7 +24,7 @@ export interface DevelopedFolder {
   readonly isBuilt: boolean;
 }
 
-interface Lacking extends Pick<Manifest, 'id' | 'name'>, Pick<Deployed, 'missing'> {
+interface Lacking extends Pick<Deployed, 'missing'> {
   readonly unmet: readonly UnmetNeed[];
 }
 
@@ -35,7 +36,7 @@ export class Development {
   #logs: { readonly appId: string; end(): Promise<void> } | undefined;
   #isRunning = false;
   #saidWaiting = false;
-  #reported = { lacks: '', cannot: '' };
+  #reported = { rating: '', lacks: '', cannot: '' };
 
   constructor(work: DevelopedFolder) {
     this.#work = work;
@@ -86,17 +87,20 @@ export class Development {
     if (!this.#isRunning) say(`  Open ${paint('cyan', origin)} and choose ${name}.`);
     this.#isRunning = true;
     this.#followLogs(target, manifest.workload === undefined ? undefined : id, until);
-    this.#report(target, { id, name, missing, unmet: await target.unmet(manifest) });
+    this.#report(target, manifest, { missing, unmet: await target.unmet(manifest) });
   }
 
-  /** Once for what is missing, and again when that changes. */
-  #report({ origin }: DevTarget, { id, name, missing, unmet }: Lacking): void {
+  /** Once for its security rating and what is missing, and again when that changes. */
+  #report({ origin }: DevTarget, manifest: Manifest, { missing, unmet }: Lacking): void {
+    const { id, name } = manifest;
+    const rating = ratingLines(manifest).join('\n');
+    if (rating !== this.#reported.rating) sayRating(manifest);
     const lacks = JSON.stringify(missing);
     if (missing.length > 0 && lacks !== this.#reported.lacks)
       reportMissing(name, missing, `${origin}/#/settings/apps/${id}`, this.#work.hint);
     const cannot = JSON.stringify(unmet);
     if (cannot !== this.#reported.cannot) warnOfUnmet(name, unmet);
-    this.#reported = { lacks, cannot };
+    this.#reported = { rating, lacks, cannot };
   }
 
   /** The installation stays the same over all versions; of an app without a backend there is nothing to follow. */

@@ -10,6 +10,7 @@ import { PackageProblem } from '../packaging/package-problem.ts';
 import { type PackagePlan, planPackage } from '../packaging/plan-package.ts';
 import { type WrittenPackage, writePackage } from '../packaging/write-package.ts';
 import { complain, paint, say } from '../terminal/terminal.ts';
+import { sayRating } from './rating.ts';
 
 export const packageCommand: Command = {
   summary: 'build a package from a folder',
@@ -74,6 +75,7 @@ function describe({ manifest, files, leftOut, litter }: PackagePlan, written: Wr
   for (const name of litter) say(paint('dim', `  left out  ${plainLine(name)}: another program put it there`));
   say(`  package   ${written.path}, ${sizeText(written.size)}`);
   say(`  SHA-256   ${written.hash}`);
+  sayRating(manifest);
 }
 
 function sum(numbers: readonly number[]): number {

@@ -21,6 +21,7 @@ import { RemotePlatform } from '../remote/remote-platform.ts';
 import { upload } from '../remote/upload.ts';
 import { paint, say } from '../terminal/terminal.ts';
 import { reportingProblems, warnOfMisfits } from './package.ts';
+import { sayRating } from './rating.ts';
 import { remoteUnmet, warnOfUnmet } from './unmet.ts';
 
 export const publishCommand: Command = {
@@ -53,7 +54,8 @@ On this machine it requires read access to the data folder (PLATFORM_DATA_DIR); 
         say(
           `${paint('green', '✓')} ${published.manifest.name} ${published.version} is in the Store${where}, by ${account}.`,
         );
-        say(`  SHA-256  ${published.hash}`);
+        say(`  SHA-256   ${published.hash}`);
+        sayRating(manifest);
         warnOfUnmet(published.manifest.name, unmet);
       });
     });

@@ -59,6 +59,8 @@ export const catalogEntry = z.strictObject({
   resources: backendResources.nullable(),
   /** Resources of `network.connect` that it asks for: the outside origins it connects to. */
   connects: z.array(z.string()),
+  /** Of the version with all that it asks for, 5 (safest) to 1: docs/security-rating.md. */
+  rating: z.literal([1, 2, 3, 4, 5]),
   /** Of the app; `private` also for a version that is private itself. */
   visibility: z.enum(visibilities),
   /** The account of this session published it. */

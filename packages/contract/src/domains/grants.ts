@@ -83,7 +83,14 @@ export const permissionsView = z.strictObject({
    * What its backend was granted and what the installed version asks for; `null` without a backend. `granted` is `null`
    * for a backend that came with an update: it does not run until its owner reviewed it.
    */
-  resources: z.strictObject({ granted: backendResources.nullable(), requested: backendResources }).nullable(),
+  resources: z
+    .strictObject({
+      /** What the backend is: `node`, `binary`, `oci`. */
+      runtime: z.string(),
+      granted: backendResources.nullable(),
+      requested: backendResources,
+    })
+    .nullable(),
   /** Grows with every change of the grants. */
   revision: z.number().int(),
 });

@@ -90,6 +90,7 @@ test('a published version is in the list and the detail, and its files lie under
     hasWorkload: false,
     resources: null,
     connects: [],
+    rating: 4,
     publishedAt,
     permissions,
     backend: null,

@@ -1,6 +1,13 @@
 // The catalog over HTTP.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
-import { askedResources, type CatalogDetail, type CatalogEntry, type DomainRoute, limits } from '@platform/contract';
+import {
+  askedResources,
+  type CatalogDetail,
+  type CatalogEntry,
+  type DomainRoute,
+  limits,
+  manifestRating,
+} from '@platform/contract';
 import { endUpload } from '@platform/http';
 import type { NamedAccount } from '../accounts/face.ts';
 import type { CoreContext } from '../context.ts';
@@ -159,6 +166,7 @@ function lengthOf({ headers }: { readonly headers: IncomingHttpHeaders }): numbe
 /** An app as the Store shows it to this account. */
 function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
   const { appId, version, manifest, publisher, publishedAt, visibility, ownerKey } = app;
+  const permissions = requestedGrants(manifest);
   return {
     appId,
     name: manifest.name,
@@ -170,7 +178,8 @@ function catalogEntryOf(app: AppVersion, viewer: string): CatalogEntry {
     hasFrontend: manifest.frontend !== undefined,
     hasWorkload: manifest.workload !== undefined,
     resources: manifest.workload === undefined ? null : askedResources(manifest.workload),
-    connects: resourcesOf(requestedGrants(manifest), 'network.connect'),
+    connects: resourcesOf(permissions, 'network.connect'),
+    rating: manifestRating({ ...manifest, permissions }).rating,
     visibility,
     own: ownerKey === viewer,
     publishedAt: publishedAt.toISOString(),

@@ -27,6 +27,7 @@ export const defaultRates: Rates = {
   workflow: steady(limits.workflowRate.value),
   messagingSend: steady(limits.messagingSendRate.value),
   messagingDirect: steady(limits.messagingDirectRate.value),
+  tool: steady(limits.toolCallRate.value),
   service: steady(limits.serviceRate.value),
   objectStorage: steady(limits.objectStorageRate.value),
 };

@@ -1,11 +1,9 @@
 // Promises of every long poll: no change is slept through, none costs a query while nothing happens to its account, and
 // it ends with whatever ends its caller.
 import assert from 'node:assert/strict';
-import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import { getEventListeners } from 'node:events';
 import { after, before, test } from 'node:test';
 import { RefusalError, refuse } from '@platform/contract';
-import type { FastifyReply } from 'fastify';
 import { type TestDatabase, testDatabase } from '../../../../tests/support/postgres.ts';
 import { type SessionCaller, sessionCaller } from '../accounts/sessions/session-caller.ts';
 import type { CoreContext } from '../context.ts';
@@ -49,10 +47,6 @@ const caller: SessionCaller = {
   expiresAt: new Date(now.getTime() + HOUR),
 };
 
-class Reply extends EventEmitter {
-  destroyed = false;
-}
-
 interface Wait {
   readonly result: Promise<number>;
   /** How often it read. */
@@ -61,7 +55,7 @@ interface Wait {
   set(value: number): void;
   /** From now on its caller is refused. */
   ban(): void;
-  readonly reply: Reply;
+  readonly left: AbortController;
   readonly stopping: AbortController;
 }
 
@@ -73,7 +67,7 @@ interface Given {
 }
 
 function begin({ longestMilliseconds = HOUR, reading, stopped = false }: Given = {}): Wait {
-  const reply = new Reply();
+  const left = new AbortController();
   const stopping = new AbortController();
   if (stopped) stopping.abort();
   let value = 0;
@@ -84,7 +78,7 @@ function begin({ longestMilliseconds = HOUR, reading, stopped = false }: Given =
     {
       call: {
         caller,
-        reply: { raw: reply as unknown as ServerResponse } as Pick<FastifyReply, 'raw'>,
+        left: left.signal,
         async stillAllowed() {
           if (banned) throw refuse('unauthenticated');
           return caller;
@@ -111,7 +105,7 @@ function begin({ longestMilliseconds = HOUR, reading, stopped = false }: Given =
     ban: () => {
       banned = true;
     },
-    reply,
+    left,
     stopping,
   };
 }
@@ -160,10 +154,10 @@ test('it ends after its time, when core stops and when the client disconnects, w
   const left = begin();
   await arrived();
   stopped.stopping.abort();
-  left.reply.emit('close');
+  left.left.abort();
   assert.deepEqual(await Promise.all([timed.result, stopped.result, left.result]), [0, 0, 0]);
   assert.deepEqual([timed.reads(), stopped.reads(), left.reads()], [1, 1, 1]);
-  assert.equal(left.reply.listenerCount('close'), 0);
+  assert.equal(getEventListeners(left.left.signal, 'abort').length, 0);
   const late = begin({ stopped: true });
   assert.equal(await late.result, 0);
 });

@@ -1,5 +1,4 @@
 // Long polls: a request that waits until there is news. While nothing happens it costs no query, only its place here.
-import type { FastifyReply } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import type { SignalName } from '../database/signals.ts';
 import type { Caller } from '../http/caller.ts';
@@ -16,7 +15,7 @@ export interface Waiting<Who extends Caller, Value> {
   /** The call that waits, or what it knows of itself. */
   readonly call: {
     readonly caller: Who;
-    readonly reply: Pick<FastifyReply, 'raw'>;
+    readonly left: AbortSignal;
     readonly stillAllowed: () => Promise<Who>;
   };
   readonly wakeOn: readonly WakingSignal[];
@@ -41,9 +40,9 @@ export async function awaitChange<Who extends Caller, Value>(
   { signals, callers, stopping }: Pick<CoreContext, 'signals' | 'callers' | 'stopping'>,
   { call, wakeOn, wakeBy, longestMilliseconds, over: given, read, isNews }: Waiting<Who, Value>,
 ): Promise<Value> {
-  const { caller, reply, stillAllowed } = call;
+  const { caller, left, stillAllowed } = call;
   const wake = new Wake();
-  let over = stopping.aborted || reply.raw.destroyed;
+  let over = stopping.aborted || left.aborted;
   let callerEnded = false;
   let signalsMissed = false;
   const end = () => {
@@ -69,7 +68,7 @@ export async function awaitChange<Who extends Caller, Value>(
   wakeBy?.(wake.wake);
   const timer = setTimeout(end, longestMilliseconds);
   stopping.addEventListener('abort', end);
-  reply.raw.once('close', end);
+  left.addEventListener('abort', end);
   given?.addEventListener('abort', end);
   try {
     // It may have ended before anybody listened here.
@@ -91,7 +90,7 @@ export async function awaitChange<Who extends Caller, Value>(
   } finally {
     clearTimeout(timer);
     stopping.removeEventListener('abort', end);
-    reply.raw.off('close', end);
+    left.removeEventListener('abort', end);
     given?.removeEventListener('abort', end);
     for (const off of offs) off();
   }

@@ -23,6 +23,8 @@ export interface RouteCall<Id extends RouteId> {
    * with the caller as it is now; rejects as the route table would when its session, grant or account has ended.
    */
   readonly stillAllowed: () => Promise<CallerOf<Id>>;
+  /** Fires when nobody waits for the answer any more. */
+  readonly left: AbortSignal;
   /** The request's Origin, checked already where the table asks for it. */
   readonly origin: string | undefined;
   readonly request: FastifyRequest;

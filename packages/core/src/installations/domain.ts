@@ -11,6 +11,7 @@ import { followSystemPackages } from './follow-system-packages.ts';
 import { frontendCaller } from './frontend-caller.ts';
 import { installationCaller } from './installation-caller.ts';
 import { type InstallationRoute, installationRoutes } from './routes.ts';
+import { installationTools } from './tools.ts';
 
 export function installationDomain(context: CoreContext): Domain<InstallationRoute, 'installation' | 'frontend'> {
   return {
@@ -23,6 +24,7 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
       emission({ signal: 'master-changed', event: 'apps', to: ['session'] }),
     ],
     jobs: [deletingVolumes(context), deletingData(context)],
+    tools: installationTools,
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),
     filesOf: ({ accountKey }) => installationFiles(context, accountKey),

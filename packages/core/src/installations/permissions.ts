@@ -34,7 +34,11 @@ function viewOf(
     resources:
       workload === undefined
         ? null
-        : { granted: resourcesInForce(workload, resources), requested: askedResources(workload) },
+        : {
+            runtime: workload.runtime,
+            granted: resourcesInForce(workload, resources),
+            requested: askedResources(workload),
+          },
     revision,
   };
 }

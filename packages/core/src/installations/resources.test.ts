@@ -72,7 +72,7 @@ async function assigned(appId: string): Promise<object | undefined> {
 
 test('an installation is granted what its version asks for, and its node is told that', async () => {
   await versions('granted', small);
-  assert.deepEqual(await resourcesOf('granted'), { granted: small, requested: small });
+  assert.deepEqual(await resourcesOf('granted'), { runtime: 'node', granted: small, requested: small });
   assert.deepEqual(await assigned('granted'), small);
   await publish(account, 'plain');
   await install(account, 'plain');
@@ -82,10 +82,10 @@ test('an installation is granted what its version asks for, and its node is told
 test('a version that asks for more runs with what was granted, until the owner accepts', async () => {
   await versions('hungry', small, big);
   await upgrade('hungry', '2.0.0');
-  assert.deepEqual(await resourcesOf('hungry'), { granted: small, requested: big });
+  assert.deepEqual(await resourcesOf('hungry'), { runtime: 'node', granted: small, requested: big });
   assert.deepEqual(await assigned('hungry'), small);
   await upgrade('hungry', '2.0.0', true);
-  assert.deepEqual(await resourcesOf('hungry'), { granted: big, requested: big });
+  assert.deepEqual(await resourcesOf('hungry'), { runtime: 'node', granted: big, requested: big });
   assert.deepEqual(await assigned('hungry'), big);
 });
 
@@ -99,7 +99,7 @@ test('a version that stays awake for longer goes to sleep as before, until the o
   const sleepless = { ...small, idleSeconds: 86_400 };
   await versions('sleepy', small, sleepless, small);
   await upgrade('sleepy', '2.0.0');
-  assert.deepEqual(await resourcesOf('sleepy'), { granted: small, requested: sleepless });
+  assert.deepEqual(await resourcesOf('sleepy'), { runtime: 'node', granted: small, requested: sleepless });
   assert.deepEqual(await assigned('sleepy'), small);
   await upgrade('sleepy', '2.0.0', true);
   assert.deepEqual(await assigned('sleepy'), sleepless);
@@ -129,7 +129,7 @@ test('a version that asks for less gives the rest back, but for the size of its 
 test('a first backend is placed nowhere and does not run, until the owner accepts it', async () => {
   await versions('first', null, big);
   await upgrade('first', '2.0.0');
-  assert.deepEqual(await resourcesOf('first'), { granted: null, requested: big });
+  assert.deepEqual(await resourcesOf('first'), { runtime: 'node', granted: null, requested: big });
   assert.equal(await assigned('first'), undefined);
   assert.equal((await installationRow(platform, account, 'first')).node_id, null);
   assert.equal((await volumeOf('first')).has_volume, false);
@@ -146,7 +146,7 @@ test('a first backend is placed nowhere and does not run, until the owner accept
     assert.match(answer.text, /stays off until the owner of the app allows it in Settings → Apps/);
   }
   await upgrade('first', '2.0.0', true);
-  assert.deepEqual(await resourcesOf('first'), { granted: big, requested: big });
+  assert.deepEqual(await resourcesOf('first'), { runtime: 'node', granted: big, requested: big });
   assert.deepEqual(await assigned('first'), big);
   assert.equal((await volumeOf('first')).has_volume, true);
   assert.deepEqual(await shown('first'), { hasWorkload: true, hasUnreviewedWorkload: false });

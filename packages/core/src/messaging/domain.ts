@@ -9,12 +9,14 @@ import { chooseTransport } from './choose-transport.ts';
 import { publishingMessages } from './notices.ts';
 import { requireServerName } from './provisioning.ts';
 import { type MessagingRoute, messagingRoutes } from './routes.ts';
+import { messagingTools } from './tools.ts';
 
 export function messagingDomain(context: CoreContext): Domain<MessagingRoute> {
   const chosen = chooseTransport(context);
   const handlers = messagingRoutes(context, chosen.transport);
   return {
     handlers: chosen.unavailable === null ? handlers : refusing(handlers, chosen.unavailable),
+    tools: messagingTools,
     jobs: [publishingMessages(context, chosen.bundled.find)],
     workers: chosen.workers,
     starting: () => requireServerName(context),

@@ -1,7 +1,6 @@
 // Messaging over HTTP, for apps by their Gateway or their frontend.
 import { type ConversationId, type DomainRoute, type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { openId } from './opaque-ids.ts';
 import { shownConversation, shownMessage } from './shown.ts';
@@ -58,11 +57,10 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       const conversation = await transport.markRead(accountKey, conversationId, messageId);
       return { status: 200, body: answered(installationId, conversation) };
     },
-    'services.messaging.messages': async ({ caller: { accountKey, installationId }, params, query, reply }) => {
+    'services.messaging.messages': async ({ caller: { accountKey, installationId }, params, query, left }) => {
       const id = openId(context, 'conv', installationId, params.conversationId);
       const list = `messages:${installationId}:${id}`;
       const at = query.cursor === undefined ? undefined : context.cursors.decode(list, query.cursor);
-      const left = whenCallerLeaves(reply.raw);
       const { items, next } = await transport.messages(accountKey, id, { limit: query.limit, at }, left);
       return {
         status: 200,
@@ -81,9 +79,9 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       });
       return { status: created ? 201 : 200, body: { message: shownMessage(context, installationId, message) } };
     },
-    'services.messaging.sync': async ({ caller, body, reply, stillAllowed }) => ({
+    'services.messaging.sync': async ({ caller, body, left, stillAllowed }) => ({
       status: 200,
-      body: await sync({ caller, body, reply, stillAllowed }),
+      body: await sync({ caller, body, left, stillAllowed }),
     }),
   };
 }

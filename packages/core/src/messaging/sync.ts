@@ -2,11 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { type InstallationId, limits, type MessagingNews, type RouteBody, refuse } from '@platform/contract';
-import type { FastifyReply } from 'fastify';
 import { earlier } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { awaitChange } from '../events/await-change.ts';
-import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 import { shownConversation, shownMessage } from './shown.ts';
 import type { News, Position, Transport } from './transport.ts';
@@ -17,7 +15,7 @@ type Body = RouteBody<'services.messaging.sync'>;
 interface SyncCall {
   readonly caller: AppCaller;
   readonly body: Body;
-  readonly reply: Pick<FastifyReply, 'raw'>;
+  readonly left: AbortSignal;
   readonly stillAllowed: () => Promise<AppCaller>;
 }
 
@@ -28,7 +26,7 @@ const DAY = 86_400_000;
 
 export function syncing(context: CoreContext, transport: Transport): (call: SyncCall) => Promise<MessagingNews> {
   const waits = new Waits();
-  return async ({ caller, body, reply, stillAllowed }) => {
+  return async ({ caller, body, left, stillAllowed }) => {
     const { installationId } = caller;
     if (body.cursor === undefined) {
       const reader = context.random(9).toString('base64url');
@@ -37,14 +35,13 @@ export function syncing(context: CoreContext, transport: Transport): (call: Sync
     const [reader, position] = openCursor(context, installationId, body.cursor);
     const { accountKey } = caller;
     const { limit, timeoutMs } = body;
-    const left = whenCallerLeaves(reply.raw);
     if (timeoutMs === 0)
       return shown(context, installationId, reader, await transport.news(accountKey, position, limit, left));
     const wait = waits.begin(installationId, reader);
     const following = transport.follow(accountKey, position, { limit, milliseconds: timeoutMs, left });
     try {
       const news = await awaitChange(context, {
-        call: { caller, reply, stillAllowed },
+        call: { caller, left, stillAllowed },
         wakeOn: [{ signal: 'messaging-changed', about: { member: 'accountKey', value: accountKey } }],
         wakeBy: following.onNews,
         longestMilliseconds: timeoutMs,

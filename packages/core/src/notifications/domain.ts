@@ -8,6 +8,7 @@ import { notificationRetention } from './retention.ts';
 import { type NotificationRoute, notificationRoutes } from './routes.ts';
 import { publishingNotices, queueNotice } from './security-notices.ts';
 import { type NotificationSettingsRoute, notificationSettingsRoutes } from './settings-routes.ts';
+import { notificationTools } from './tools.ts';
 
 export function notificationDomain(
   context: CoreContext,
@@ -20,6 +21,7 @@ export function notificationDomain(
     },
     emits: notificationEmissions(context),
     workers: [notificationRetention(context)],
+    tools: notificationTools,
     jobs: [publishingNotices(context)],
     securityEvent: (trx, by, event) => queueNotice(context, trx, by, event),
     filesOf: ({ accountKey }) => notificationFiles(context, accountKey),

@@ -21,12 +21,12 @@ const LONGEST_WAIT_MILLISECONDS = 25_000;
  */
 export function awaitAssignments(
   context: CoreContext,
-  { caller, reply }: Pick<RouteCall<'node.assignments'>, 'caller' | 'reply'>,
+  { caller, left }: Pick<RouteCall<'node.assignments'>, 'caller' | 'left'>,
   after: string | undefined,
 ): Promise<Assignments> {
   return awaitChange(context, {
     // Reading refuses a credential that has ended, in the same statement.
-    call: { caller, reply, stillAllowed: async () => caller },
+    call: { caller, left, stillAllowed: async () => caller },
     wakeOn: [{ signal: 'assignments-changed' }],
     longestMilliseconds: LONGEST_WAIT_MILLISECONDS,
     async read(node) {

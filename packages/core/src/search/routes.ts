@@ -1,10 +1,8 @@
 // Search over HTTP: apps write their index through the Gateway, the shell asks.
-import type { ServerResponse } from 'node:http';
 import { type DomainRoute, limits, refuse } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import type { CoreContext } from '../context.ts';
 import { allows } from '../grants/grant-coverage.ts';
-import { whenCallerLeaves } from '../http/caller-left.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { missingGrant, selectOwn } from '../installations/face.ts';
 import type { SearchEngine } from './engine.ts';
@@ -49,10 +47,9 @@ export function searchRoutes(
   /** A change in the turn of its account, which ends without an effect when its time is over or nobody waits for it. */
   async function write(
     { accountKey }: { readonly accountKey: string },
-    { raw }: { readonly raw: ServerResponse },
+    gone: AbortSignal,
     work: (over: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    const gone = whenCallerLeaves(raw);
     const end = await writes.take(accountKey, gone);
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(tooSlow()), limits.searchWriteSeconds.value * 1_000);
@@ -65,33 +62,29 @@ export function searchRoutes(
   }
 
   return {
-    'search.query': async ({ caller, query, reply }) => ({
+    'search.query': async ({ caller, query, left }) => ({
       status: 200,
-      body: await searches.run(
-        caller.accountKey,
-        () => search({ engine, names }, caller.accountKey, query),
-        whenCallerLeaves(reply.raw),
-      ),
+      body: await searches.run(caller.accountKey, () => search({ engine, names }, caller.accountKey, query), left),
     }),
-    'apps.searchIndex': async ({ caller: { accountKey }, params: { appId }, body, reply }) => {
+    'apps.searchIndex': async ({ caller: { accountKey }, params: { appId }, body, left }) => {
       const owner = await ownerOf(context, accountKey, appId);
-      await write(owner, reply, (over) => replaceIndex({ ...context, over }, owner, body));
+      await write(owner, left, (over) => replaceIndex({ ...context, over }, owner, body));
       return { status: 200, body: { indexed: body.keys.length } };
     },
-    'services.search.replace': async ({ caller, body, reply }) => {
-      await write(caller, reply, (over) => replaceIndex({ ...context, over }, caller, body));
+    'services.search.replace': async ({ caller, body, left }) => {
+      await write(caller, left, (over) => replaceIndex({ ...context, over }, caller, body));
       return { status: 200, body: { indexed: body.keys.length } };
     },
-    'services.search.upsert': async ({ caller, body, reply }) => {
-      await write(caller, reply, (over) => upsertIndex({ ...context, over }, caller, body));
+    'services.search.upsert': async ({ caller, body, left }) => {
+      await write(caller, left, (over) => upsertIndex({ ...context, over }, caller, body));
       return { status: 200, body: { indexed: body.keys.length } };
     },
-    'services.search.clear': async ({ caller, reply }) => {
-      await write(caller, reply, (over) => clearIndex({ ...context, over }, caller));
+    'services.search.clear': async ({ caller, left }) => {
+      await write(caller, left, (over) => clearIndex({ ...context, over }, caller));
       return { status: 204 };
     },
-    'services.search.remove': async ({ caller, params, reply }) => {
-      await write(caller, reply, (over) => removeEntries({ ...context, over }, caller, [params.entryId]));
+    'services.search.remove': async ({ caller, params, left }) => {
+      await write(caller, left, (over) => removeEntries({ ...context, over }, caller, [params.entryId]));
       return { status: 204 };
     },
   };

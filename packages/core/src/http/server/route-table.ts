@@ -24,6 +24,7 @@ import { BodyPlaces } from '../bodies/body-places.ts';
 import { type BodyReaders, readRequestBody } from '../bodies/request-body.ts';
 import { refuseUnstorable } from '../bodies/storable-values.ts';
 import type { Caller } from '../caller.ts';
+import { whenCallerLeaves } from '../caller-left.ts';
 import type { Authenticator } from '../callers/authenticate.ts';
 import type { Callers } from '../callers/callers.ts';
 import type { KnownBrowsers } from '../callers/known-browsers.ts';
@@ -52,7 +53,7 @@ export interface RouteTableOptions extends Omit<BodyReaders, 'places'> {
 }
 
 /** A handler once its types were checked against the table; the table is walked at run time. */
-type AnyHandler = (call: object) => Promise<RouteResult<RouteId>>;
+export type AnyHandler = (call: object) => Promise<RouteResult<RouteId>>;
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
@@ -147,6 +148,9 @@ async function answer(
       params,
       query,
       body,
+      get left() {
+        return whenCallerLeaves(reply.raw);
+      },
       origin: request.headers.origin,
       request,
       reply,
@@ -190,6 +194,12 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
   checkOrigin({ request: request.raw, spec, caller, scheme, config: options.config });
   const refusal = options.callers.refusalOf(caller, spec);
   if (refusal !== null) throw refusal;
+  await checkAuthority(caller, spec, options);
+  return caller;
+}
+
+/** Whether what the caller was granted is enough for the route. @throws RefusalError `grant_missing`, `not_authorized` */
+export async function checkAuthority(caller: Caller, spec: RouteSpec, options: RouteTableOptions): Promise<void> {
   if (spec.grant !== undefined) {
     const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
@@ -198,7 +208,6 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
     if (!held) throw await missingGrant(caller, { id, resource: wanted }, options);
   }
   if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
-  return caller;
 }
 
 /** @throws RefusalError `not_authorized` */
@@ -213,7 +222,7 @@ function literal(resource: NonNullable<RouteSpec['grant']>['resource']): string 
 }
 
 /** @throws RefusalError `grant_missing` */
-async function checkBodyResource(
+export async function checkBodyResource(
   { spec, caller, body }: { readonly spec: RouteSpec; readonly caller: Caller; readonly body: unknown },
   options: RouteTableOptions,
 ): Promise<void> {
@@ -233,7 +242,7 @@ async function missingGrant(caller: Caller, wanted: WantedGrant, options: RouteT
   return options.missingGrant(caller, wanted);
 }
 
-function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'query'): unknown {
+export function parse(schema: z.ZodType | undefined, value: unknown, where: 'path' | 'query'): unknown {
   if (schema === undefined) {
     if (where === 'query' && Object.keys(value as object).length > 0)
       throw refuse('invalid_request', 'This route takes no query parameters.');

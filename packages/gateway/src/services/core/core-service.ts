@@ -1,5 +1,6 @@
 // The platform services that core answers itself: the request goes on as it came, under the installation's core
 // service credential instead of the workload's (specification 5.3).
+import type { IncomingMessage } from 'node:http';
 import { carry, responseFilter } from '@platform/http';
 import { claimCorePool } from '../../upstream-pools.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
@@ -20,7 +21,7 @@ export function coreService(context: ServiceContext): GatewayService {
           name: 'core',
           dispatcher: pool.get(),
           path: incoming.path + incoming.query,
-          headers: identity.concat(incoming.head.forwarded),
+          headers: identity.concat(incoming.head.forwarded, toolChainOf(incoming.req)),
           filterResponse,
           headersTimeout,
           onFailure,
@@ -28,4 +29,12 @@ export function coreService(context: ServiceContext): GatewayService {
       }),
     close: () => pool.release(),
   };
+}
+
+const TOOL_CHAIN = 'platform-tool-chain';
+
+/** What the backend got with the tool call in the middle of which it calls; core alone reads it, and it is its own signature. */
+function toolChainOf({ headersDistinct }: IncomingMessage): string[] {
+  const [chain, ...more] = headersDistinct[TOOL_CHAIN] ?? [];
+  return chain === undefined || more.length > 0 ? [] : [TOOL_CHAIN, chain];
 }

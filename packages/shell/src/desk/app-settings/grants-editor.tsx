@@ -9,6 +9,8 @@ import { closeApp } from '../../apps/frames/open-apps.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { grantsOf, presentChoice, proposedChoice, sameChoice } from '../prompts/narrowing.ts';
 import { PermissionList } from '../prompts/permission-list.tsx';
+import { presentRating } from '../prompts/rated.ts';
+import { RatingSummary } from '../prompts/rating-summary.tsx';
 import { asksForNothing } from '../prompts/resource-words.ts';
 import { useAppliedChoice } from './applied-choice.ts';
 import { BackendLimits } from './backend-limits.tsx';
@@ -39,7 +41,11 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
   const { requested, resources } = view;
   return (
     <>
-      {requested.length > 0 && <Editor appId={appId} view={view} onChanged={reading.put} />}
+      {requested.length > 0 ? (
+        <Editor appId={appId} view={view} onChanged={reading.put} />
+      ) : (
+        <RatingSummary rated={presentRating(view, [])} />
+      )}
       {asksForNothing(requested, resources?.requested ?? null) && <p>{name} requests no permissions.</p>}
       {resources !== null && (
         <BackendLimits appId={appId} name={name} version={version} resources={resources} onChanged={reading.again} />
@@ -72,6 +78,7 @@ function Editor({ appId, view, onChanged }: EditorProps) {
   const proposed = proposedChoice(view.requested);
   return (
     <>
+      <RatingSummary rated={presentRating(view, grantsOf(choice))} />
       <PermissionList requested={view.requested} choice={choice} onChange={change} />
       <NarrowerResource appId={appId} requested={view.requested} choice={choice} onChange={change} />
       {failure !== null && <Note tone="danger">{failure} Your last change was not saved.</Note>}

@@ -18,6 +18,8 @@ import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { grantsOf, presentChoice, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
+import { chosenRating } from './rated.ts';
+import { RatingSummary } from './rating-summary.tsx';
 import { BackendSummary, ResourceList } from './resource-list.tsx';
 import { asksForNothing } from './resource-words.ts';
 import { ScrollBox } from './scroll-box.tsx';
@@ -100,6 +102,7 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
           <Publisher name={detail.publisher} version={version} />
         </div>
       </div>
+      <RatingSummary rated={chosenRating(detail, grantsOf(choice))} whole={chosenRating(detail, detail.permissions)} />
       <BackendSummary resources={detail.resources} />
       <ScrollBox label={`What ${detail.name} asks for`}>
         <UnmetList name={detail.name} needs={asked.unmet} />

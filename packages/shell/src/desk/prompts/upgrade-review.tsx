@@ -26,6 +26,8 @@ import { NewLook } from './new-look.tsx';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
+import { presentRating, updatedRating } from './rated.ts';
+import { RatingSummary } from './rating-summary.tsx';
 import { ResourceList } from './resource-list.tsx';
 import { ScrollBox } from './scroll-box.tsx';
 
@@ -123,6 +125,11 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
           </p>
         </div>
       </div>
+      <RatingSummary
+        rated={updatedRating(detail, held, chosen.value)}
+        before={presentRating(held, held.permissions)}
+        whole={updatedRating(detail, held, { permissions: added, acceptResources: larger })}
+      />
       {back && (
         <Note tone="warning">
           {to} may not be able to read data that {present} wrote. {name} keeps its data as it is.

@@ -1,0 +1,87 @@
+// Checks arguments and results against the schemas of tools, within a time: a schema of an app may take exponentially long.
+import { createHash } from 'node:crypto';
+import vm from 'node:vm';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
+import { RefusalError, refuse } from '@platform/contract';
+import { LRUCache } from 'lru-cache';
+
+/** Of the processor; a machine that is busy elsewhere gets more time for them, up to the last of the attempts. */
+const MILLISECONDS = 200;
+const ATTEMPTS = [MILLISECONDS, 10 * MILLISECONDS];
+const KEPT = 2_000;
+/** So long after a schema that took too long, no other of the account's apps is tried. */
+const PAUSE_MILLISECONDS = 60_000;
+
+export type Verdict = { readonly ok: true } | { readonly ok: false; readonly why: string };
+
+type Check = (value: unknown) => { readonly valid: boolean; readonly errorMessage?: string | undefined };
+
+const validator = new CfWorkerJsonSchemaValidator({ draft: '2020-12' });
+const sandbox = vm.createContext({ run: () => undefined });
+const script = new vm.Script('run()');
+
+export class ValueChecks {
+  /** By the hash of their schema; `slow` took too long once, and is not tried again. */
+  readonly #checks = new LRUCache<string, Check | 'slow'>({ max: KEPT });
+  /** Accounts that wait. */
+  readonly #paused = new LRUCache<string, true>({ max: KEPT, ttl: PAUSE_MILLISECONDS });
+
+  /**
+   * @param schema one that is usable (served/usable-schema.ts), or of the platform
+   * @param accountKey whose app the schema is of
+   * @throws RefusalError `rate_limited` while the account waits, `unavailable` when the machine is too busy
+   */
+  check(schema: object, value: unknown, accountKey: string): Verdict {
+    const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
+    const known = this.#checks.get(key);
+    if (known === 'slow') return TOO_SLOW;
+    if (this.#paused.has(accountKey))
+      throw refuse('rate_limited', 'The schema of a tool of this account took too long to check. Wait a minute.', {
+        retryAfter: PAUSE_MILLISECONDS / 1_000,
+      });
+    const work = (): Verdict => {
+      const check: Check = known ?? validator.getValidator(schema as Parameters<typeof validator.getValidator>[0]);
+      this.#checks.set(key, check);
+      const { valid, errorMessage = 'it does not match the schema' } = check(value);
+      return valid ? { ok: true } : { ok: false, why: errorMessage.slice(0, 500) };
+    };
+    try {
+      const verdict = withinTime(work);
+      if (verdict !== null) return verdict;
+    } catch (error) {
+      if (error instanceof RefusalError) throw error;
+      return { ok: false, why: 'the schema of the tool cannot be used' };
+    }
+    this.#checks.set(key, 'slow');
+    this.#paused.set(accountKey, true);
+    return TOO_SLOW;
+  }
+}
+
+const TOO_SLOW: Verdict = { ok: false, why: 'checking it against the schema of the tool takes too long' };
+
+/**
+ * The timer of `vm` also interrupts functions of this context that its script calls, and regular expressions.
+ *
+ * @returns `null` for what takes too long
+ */
+function withinTime<Result>(work: () => Result): Result | null {
+  for (const timeout of ATTEMPTS) {
+    const before = process.threadCpuUsage();
+    try {
+      let result: Result | undefined;
+      sandbox.run = () => {
+        result = work();
+      };
+      script.runInContext(sandbox, { timeout });
+      return result as Result;
+    } catch (error) {
+      // Of the other context, so no `instanceof`.
+      const { code } = error as { readonly code?: unknown };
+      if (code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error;
+      const { user, system } = process.threadCpuUsage(before);
+      if ((user + system) / 1_000 >= MILLISECONDS * 0.7) return null;
+    }
+  }
+  throw refuse('unavailable', 'The machine is too busy to check the arguments.', { retryAfter: 1 });
+}

@@ -1,0 +1,147 @@
+// One call of a tool: the arguments are checked, what it may do is decided, it is done once, and the record gets it.
+import { ProtocolError as OfBackend } from '@modelcontextprotocol/client';
+import { type CallToolResult, type Progress, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  limits,
+  plainText as ofRefusal,
+  RefusalError,
+  refuse,
+  sizeText,
+  type ToolOutcome,
+  errors as table,
+} from '@platform/contract';
+import { argumentsHash } from '../arguments-hash.ts';
+import { lengthen, present } from '../chain.ts';
+import { recordCall } from '../record.ts';
+import { withBackend } from '../served/backend-session.ts';
+import { plainText } from '../served/offer.ts';
+import type { Hub, HubTool, ToolCaller } from './hub-tool.ts';
+import { passable } from './passable.ts';
+
+/** Bytes of what an app says of a call that it refuses. */
+const LONGEST_ERROR = 4_096;
+
+export interface ToolCallParts {
+  readonly caller: ToolCaller;
+  /** The caller as it is now; rejects when it has ended. */
+  readonly stillAllowed: () => Promise<ToolCaller>;
+  readonly tool: HubTool;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  /** As the caller presented it. */
+  readonly chain: string | undefined;
+  /** Cancels the call. */
+  readonly signal: AbortSignal;
+  /** Absent where the caller did not ask for it. */
+  readonly progress?: (progress: Progress) => void;
+}
+
+/** @throws ProtocolError for arguments that are none; whatever else goes wrong is a result that says so */
+export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolResult> {
+  const { caller, tool, arguments: given, signal } = call;
+  const begun = performance.now();
+  const hash = argumentsHash(tool.name, given);
+  let outcome: ToolOutcome = 'refused';
+  try {
+    if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
+      throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
+    const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
+    if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
+    outcome = 'error';
+    const result = tool.of === 'platform' ? await callBuiltIn(hub, call, tool) : await callApp(hub, call, tool);
+    if (result.isError !== true) outcome = 'ok';
+    return result;
+  } catch (error) {
+    if (signal.aborted) outcome = 'cancelled';
+    if (tool.of === 'app') hub.served.changed(tool.serving);
+    if (error instanceof ProtocolError) throw error;
+    if (!(error instanceof RefusalError)) throw error;
+    return refused(error);
+  } finally {
+    await recordCall(hub, {
+      ...{ accountKey: caller.accountKey, caller: caller.appId, tool: tool.name, outcome },
+      ...{ milliseconds: performance.now() - begun, argumentsHash: hash },
+    });
+  }
+}
+
+/** Schemas of the platform wait for nobody. */
+function ownerOf({ caller, tool }: ToolCallParts): string {
+  return tool.of === 'platform' ? 'platform' : caller.accountKey;
+}
+
+async function callBuiltIn(
+  hub: Hub,
+  { caller, stillAllowed, arguments: given, chain, signal }: ToolCallParts,
+  { builtIn }: Extract<HubTool, { of: 'platform' }>,
+): Promise<CallToolResult> {
+  lengthen(hub, caller.installationId, chain, null);
+  const parsed = builtIn.arguments.safeParse(given);
+  if (!parsed.success)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${parsed.error.message}`);
+  const call = { ...builtIn.place(parsed.data), caller, stillAllowed, left: signal };
+  const answer = await hub.routeCalls.call(builtIn.route, call);
+  const structuredContent = (answer ?? {}) as Record<string, unknown>;
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+async function callApp(
+  hub: Hub,
+  { caller, stillAllowed, arguments: given, chain, signal, progress }: ToolCallParts,
+  { serving, tool }: Extract<HubTool, { of: 'app' }>,
+): Promise<CallToolResult> {
+  const links = lengthen(hub, caller.installationId, chain, serving.id);
+  const late = new AbortController();
+  const tooLate = (seconds: number): void =>
+    late.abort(refuse('upstream_timeout', `The app did not answer within ${seconds} seconds.`));
+  const first = setTimeout(tooLate, limits.toolFirstSignSeconds.value * 1_000, limits.toolFirstSignSeconds.value);
+  const all = setTimeout(tooLate, limits.toolSeconds.value * 1_000, limits.toolSeconds.value);
+  try {
+    const options = {
+      ...{ caller: caller.appId, chain: present(hub, links, serving.id) },
+      ...{ signal: AbortSignal.any([signal, late.signal]), alive: () => clearTimeout(first) },
+    };
+    await stillAllowed();
+    const answer = await withBackend(hub, serving, options, (client, over) =>
+      client.callTool(
+        { name: tool.name, arguments: { ...given } },
+        {
+          signal: over,
+          timeout: limits.toolSeconds.value * 1_000,
+          // For the fields of its request alone; the hub checks the result.
+          toolDefinition: { name: tool.name, inputSchema: tool.inputSchema },
+          ...(progress === undefined ? {} : { onprogress: progress }),
+        },
+      ),
+    );
+    const result = passable(answer);
+    if (tool.outputSchema === undefined || result.isError === true) return result;
+    if (result.structuredContent === undefined) throw wrong('it has no structured content, which the tool declares');
+    const verdict = hub.checks.check(tool.outputSchema, result.structuredContent, caller.accountKey);
+    if (!verdict.ok) throw wrong(verdict.why);
+    return result;
+  } catch (error) {
+    if (late.signal.aborted) throw late.signal.reason;
+    if (error instanceof RefusalError || signal.aborted) throw error;
+    if (error instanceof OfBackend) throw new ProtocolError(error.code, plainText(error.message, LONGEST_ERROR));
+    hub.log.info({ installationId: serving.id, err: error }, 'an app answered a tool call wrongly');
+    throw refuse('upstream_failed', 'The app did not answer as the protocol asks.');
+  } finally {
+    clearTimeout(first);
+    clearTimeout(all);
+  }
+}
+
+function wrong(why: string): RefusalError {
+  return refuse('upstream_failed', `The result of the app does not match the schema of its tool: ${why}`);
+}
+
+/** As the model of the caller reads it, and in `_meta` as its program does. */
+function refused({ refusal }: RefusalError): CallToolResult {
+  const { code, detail, retryAfter } = refusal;
+  const text = ofRefusal(detail ?? table[code].title);
+  return {
+    isError: true,
+    content: [{ type: 'text', text: `${code}: ${text}` }],
+    _meta: { 'platform/refusal': { code, ...(retryAfter === undefined ? {} : { retryAfter }) } },
+  };
+}

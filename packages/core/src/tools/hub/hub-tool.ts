@@ -1,0 +1,108 @@
+// A tool as the hub lists it to one caller, and which ones that are.
+import { limits, type PermissionId, routes } from '@platform/contract';
+import * as z from 'zod';
+import { answerSchema, type BuiltInTool } from '../../built-in-tool.ts';
+import type { CoreContext } from '../../context.ts';
+import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
+import type { FrontendCaller, InstallationCaller } from '../../installations/face.ts';
+import type { ValueChecks } from '../check-values.ts';
+import type { OfferedTool } from '../served/offer.ts';
+import type { ServedTools, Serving } from '../served/served-tools.ts';
+
+/** The context with what the calls of one process share. */
+export interface Hub extends CoreContext {
+  readonly served: ServedTools;
+  readonly checks: ValueChecks;
+}
+
+export type ToolCaller = FrontendCaller | InstallationCaller;
+
+interface Listed {
+  /** By which it is called here, and which grants name: `<app-id>.<tool>` for one of an app. */
+  readonly name: string;
+  /** By which it is listed here. */
+  readonly shown: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: OfferedTool['inputSchema'];
+  readonly outputSchema?: OfferedTool['outputSchema'];
+  readonly annotations: OfferedTool['annotations'];
+}
+
+export type HubTool = Listed &
+  (
+    | { readonly of: 'platform'; readonly builtIn: BuiltInTool }
+    | { readonly of: 'app'; readonly serving: Serving; readonly tool: OfferedTool }
+  );
+
+const builtInSchemas = new WeakMap<BuiltInTool, Pick<Listed, 'inputSchema' | 'outputSchema'>>();
+
+/** The tools that the caller may call, by name: of the platform and of its other apps, or of one app under their own names. */
+export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Promise<HubTool[]> {
+  const patterns = resourcesOf(caller.grants, 'mcp.tools.call');
+  if (patterns.length === 0) return [];
+  const builtIn = appId === undefined ? hub.builtInTools.all.filter((tool) => mayUse(caller, tool)) : [];
+  const serving = patterns.some((pattern) => !pattern.startsWith('platform-'))
+    ? await hub.served.of(caller.accountKey, appId)
+    : [];
+  return [
+    ...builtIn.map(listedBuiltIn),
+    ...serving
+      // An app has its own tools at hand.
+      .filter((one) => one.id !== caller.installationId)
+      .flatMap((one) => one.offer.tools.map((tool) => listedOffered(one, tool, appId !== undefined)))
+      .filter(({ name }) => allows(caller.grants, 'mcp.tools.call', name))
+      .slice(0, limits.toolsPerAccount.value),
+  ].sort((one, other) => (one.shown < other.shown ? -1 : 1));
+}
+
+/** By the name by which the caller knows it. @returns `undefined` for one that is not listed to it */
+export async function findTool(
+  hub: Hub,
+  caller: ToolCaller,
+  { name, appId }: { readonly name: string; readonly appId?: string | undefined },
+): Promise<HubTool | undefined> {
+  const builtIn = appId === undefined ? hub.builtInTools.find(name) : undefined;
+  if (builtIn !== undefined) return mayUse(caller, builtIn) ? listedBuiltIn(builtIn) : undefined;
+  // No app id has a dot.
+  const [owner = '', ...rest] = appId === undefined ? name.split('.') : [appId, name];
+  const full = `${owner}.${rest.join('.')}`;
+  if (!allows(caller.grants, 'mcp.tools.call', full)) return undefined;
+  const [serving] = await hub.served.of(caller.accountKey, owner);
+  if (serving === undefined || serving.id === caller.installationId) return undefined;
+  const tool = serving.offer.tools.find((one) => one.name === rest.join('.'));
+  return tool === undefined ? undefined : listedOffered(serving, tool, appId !== undefined);
+}
+
+/** It was granted the tool, and has the grant of the route itself. */
+function mayUse({ kind, grants }: ToolCaller, { name, route, for: whom }: BuiltInTool): boolean {
+  if (whom === 'own-clients' || !allows(grants, 'mcp.tools.call', name)) return false;
+  const spec: (typeof routes)[typeof route] = routes[route];
+  if (!(spec.callers as readonly string[]).includes(kind)) return false;
+  if (!('grant' in spec)) return true;
+  const { id, resource } = spec.grant as { readonly id: PermissionId; readonly resource: unknown };
+  if (typeof resource !== 'string' || resource === 'any') return resourcesOf(grants, id).length > 0;
+  return allows(grants, id, resource);
+}
+
+function listedBuiltIn(builtIn: BuiltInTool): HubTool {
+  const { name, title, description, effect } = builtIn;
+  let schemas = builtInSchemas.get(builtIn);
+  if (schemas === undefined) {
+    const inputSchema = z.toJSONSchema(builtIn.arguments, { io: 'input', unrepresentable: 'any' });
+    schemas = {
+      inputSchema: inputSchema as OfferedTool['inputSchema'],
+      outputSchema: answerSchema(builtIn) as OfferedTool['inputSchema'],
+    };
+    builtInSchemas.set(builtIn, schemas);
+  }
+  return {
+    ...{ of: 'platform', builtIn, name, shown: name, title, description, ...schemas },
+    annotations: { readOnlyHint: effect === 'reads', destructiveHint: false, openWorldHint: effect === 'speaks' },
+  };
+}
+
+function listedOffered(serving: Serving, tool: OfferedTool, alone: boolean): HubTool {
+  const name = `${serving.app_id}.${tool.name}`;
+  return { ...tool, of: 'app', serving, tool, name, shown: alone ? tool.name : name };
+}

@@ -1,0 +1,78 @@
+// Tools over HTTP: the hub for apps, the record for their owner.
+import { type DomainRoute, limits, refuse } from '@platform/contract';
+import { Turns } from '../background/turns.ts';
+import type { HandlersOf, RouteCall } from '../http/handlers.ts';
+import { sendWebAnswer } from '../http/web-answer.ts';
+import type { Hub } from './hub/hub-tool.ts';
+import { serveHub } from './hub/serve-hub.ts';
+import { changesFor } from './hub/tool-changes.ts';
+import { listToolCalls } from './record.ts';
+
+export type ToolRoute = DomainRoute<'tools'>;
+
+const callTurns = {
+  ofKey: limits.toolCallsAtOnce.value,
+  waiting: 0,
+  milliseconds: 0,
+  detail: 'Other tool calls of this app have not ended. Wait for them, or make fewer at the same time.',
+};
+const subscriptionTurns = {
+  ofKey: limits.toolSubscriptions.value,
+  waiting: 0,
+  milliseconds: 0,
+  detail: 'Other subscriptions of this app to changes of tools are open. Close one first.',
+};
+
+export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
+  const calls = new Turns(callTurns);
+  const subscriptions = new Turns(subscriptionTurns);
+
+  async function serve(call: RouteCall<'services.mcp'> | RouteCall<'services.mcp.app'>, appId?: string) {
+    const { caller, body, left, reply, request, stillAllowed } = call;
+    const { method } = body as { readonly method?: unknown };
+    const turns = method === 'subscriptions/listen' ? subscriptions : calls;
+    const end = await turns.take(caller.installationId);
+    const over = new AbortController();
+    const late = setTimeout(() => over.abort(), limits.eventStreamSeconds.value * 1_000);
+    const off = hub.callers.onEnd(caller, () => over.abort());
+    try {
+      // It may have ended before anybody listened for that.
+      await stillAllowed();
+      const chain = request.headers['platform-tool-chain'];
+      const answer = await serveHub(hub, changesFor(hub, caller.accountKey), {
+        ...{ caller, stillAllowed, message: body },
+        ...(appId === undefined ? {} : { appId }),
+        chain: typeof chain === 'string' ? chain : undefined,
+        request: new Request(new URL(request.url, hub.config.origin), {
+          method: 'POST',
+          headers: Object.entries(request.headers).flatMap(([name, value]): [string, string][] =>
+            typeof value === 'string' && FIELDS.test(name) ? [[name, value]] : [],
+          ),
+          signal: AbortSignal.any([left, over.signal, hub.stopping]),
+        }),
+      });
+      return await sendWebAnswer(reply, answer);
+    } finally {
+      clearTimeout(late);
+      off();
+      end();
+    }
+  }
+
+  return {
+    'services.mcp': (call) => serve(call),
+    async 'services.mcp.app'(call) {
+      const { appId } = call.params;
+      const [app] = await hub.served.of(call.caller.accountKey, appId);
+      if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
+      return serve(call, appId);
+    },
+    'account.toolCalls': async ({ caller, query }) => ({
+      status: 200,
+      body: await listToolCalls(hub, caller.accountKey, query),
+    }),
+  };
+}
+
+/** What the protocol reads of a request. The credential is none of it. */
+const FIELDS = /^(?:accept|content-type|mcp-[a-z-]+|last-event-id)$/;

@@ -1,0 +1,11 @@
+// The signal of tools: that an account has others than before.
+import type { OwnedSignals } from '../database/signals.ts';
+
+declare module '../database/signals.ts' {
+  interface SignalMap {
+    /** An app of the account offers other tools, resources or prompts. */
+    'tools-changed': { readonly accountKey: string };
+  }
+}
+
+export const signals = { 'tools-changed': {} } satisfies OwnedSignals;

@@ -137,6 +137,8 @@ test('it has everything core keeps of the account, in files that the first of th
   assert.equal(json(files, 'sessions.json').items[0].id, account.sessionId);
   const [commandLine] = json(files, 'command-lines.json').items;
   assert.equal(commandLine.machine, 'a laptop');
+  const [connection] = json(files, 'connections.json').items;
+  assert.deepEqual(connection.client, { name: 'A test client', host: '127.0.0.1' });
   assert.deepEqual(json(files, 'home.json').pinned, ['diary']);
   assert.ok(lines(files, 'apps-0001.jsonl').some(({ appId, home }) => appId === 'launcher' && home));
   assert.deepEqual(

@@ -11,6 +11,7 @@ import { limits } from '@platform/contract';
 import tar from 'tar-stream';
 import { authorToken } from '../../../../tests/support/author-token.ts';
 import { confirm, registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
+import { connectClient } from '../../../../tests/support/connected-client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -26,6 +27,7 @@ let account: TestAccount;
 let stranger: TestAccount;
 let app: InstalledTestApp;
 let published: Buffer;
+let clientTokens: string[];
 let commandLineToken: string;
 
 before(async () => {
@@ -50,6 +52,8 @@ before(async () => {
   });
   assert.equal(said.status, 201, said.text);
   ({ token: commandLineToken } = await authorToken(account));
+  const { tokens } = await connectClient(platform, account);
+  clientTokens = [tokens.access_token, tokens.refresh_token];
   await account.browser.take('/v1/account/home', { method: 'PUT', body: { order: ['diary'], pinned: ['diary'] } });
   await account.browser.take('/v1/account/secrets/mail', { method: 'PUT', body: { value: CANARY } });
 });
@@ -185,7 +189,7 @@ test('it has no value of a secret, no credential, and nothing of another account
   for (const { key, token_hash } of rows)
     for (const secret of [key, token_hash.toString('hex'), token_hash.toString('base64url')])
       assert.ok(!all.includes(secret));
-  const credentials = [account.cookie.split('=')[1] ?? '?', app.credential, commandLineToken];
+  const credentials = [account.cookie.split('=')[1] ?? '?', app.credential, commandLineToken, ...clientTokens];
   for (const secret of [CANARY, ...credentials, 'stranger', 'not-mine', 'theirs'])
     assert.ok(!all.includes(secret), secret);
 });

@@ -73,6 +73,13 @@ export async function startCoreAlone<Line>({
   };
 }
 
+/** With PostgreSQL on a disk, since durable means that, and everything on its core from the beginning. */
+export async function startDurableCore<Line>(server: URL): Promise<CoreAlone<Line>> {
+  const bench = await startCoreAlone<Line>({ server, postgres: 'disk' });
+  await bench.separate();
+  return bench;
+}
+
 async function firstLine(input: NodeJS.ReadableStream): Promise<string | null> {
   const lines = createInterface({ input });
   const [line] = await Promise.race([once(lines, 'line'), once(lines, 'close')]);

@@ -3,7 +3,7 @@
 
 var major = Number(process.versions.node.split('.')[0]);
 if (major < 18) {
-  process.stderr.write(`Node ${process.versions.node} is too old: install Node 20 or later, then run npm test.\n`);
+  process.stderr.write(`Node ${process.versions.node} is too old: install Node 18 or later, then run npm test.\n`);
   process.exitCode = 1;
 } else {
   void import('./setup/commands.mjs').then((commands) => commands.test(process.argv.slice(2)));

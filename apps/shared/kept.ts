@@ -1,7 +1,7 @@
 // What a view of a system app shows besides its data: filters, the entry that is open. An app is unloaded when the person
 // leaves it; with this it comes back as it was.
 import type { App } from '@platform/sdk/browser';
-import { useCallback, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 
 type Values = Record<string, unknown>;
 
@@ -29,4 +29,33 @@ export function useKept<Value extends string | boolean>(name: string, initial: V
     [name],
   );
   return [value, keep];
+}
+
+/**
+ * What is open in front of a list, by its id; empty for the list. As `useKept`, and the browser's Back leads to what was open before;
+ * from what a link opened, to where the link was.
+ */
+export function useOpened(name: string): [string, (id: string, by?: 'link') => void] {
+  const [opened, keep] = useKept<string>(name, '');
+  useEffect(() => {
+    const follow = () => keep(openedAt(name));
+    window.addEventListener('popstate', follow);
+    return () => window.removeEventListener('popstate', follow);
+  }, [name, keep]);
+  const open = (id: string, by?: 'link') => {
+    if (id === opened) return;
+    // The same step back as the browser's: pressing that afterwards must not open it again.
+    if (id === '' && openedAt(name) === opened) history.back();
+    else {
+      if (id !== '' && by !== 'link') history.pushState({ [name]: id }, '');
+      keep(id);
+    }
+  };
+  return [opened, open];
+}
+
+/** What this page itself opened; an app that comes back begins without. */
+function openedAt(name: string): string {
+  const { [name]: id } = (history.state ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof id === 'string' ? id : '';
 }

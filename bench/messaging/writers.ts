@@ -1,6 +1,7 @@
 // What the measured server says of itself, and how the measuring side writes to it and waits for news.
 import http from 'node:http';
 import type { MessagingNews } from '@platform/contract';
+import { type BenchCore, post } from '../post.ts';
 
 export interface BenchWriter {
   /** Core service credential of its app. */
@@ -10,44 +11,26 @@ export interface BenchWriter {
   readonly other: number;
 }
 
-export interface BenchServer {
-  readonly port: number;
-  readonly host: string;
+export interface BenchServer extends BenchCore {
+  /** Says at `/` how many statements core has sent to its database, at `/held` how many bytes it holds. */
+  readonly statePort: number;
   readonly writers: readonly BenchWriter[];
 }
 
 const BASE = '/v1/services/messaging';
 const agent = new http.Agent({ keepAlive: true });
 
-/** @throws Error for an answer of another status */
-function call(server: BenchServer, writer: BenchWriter, path: string, body: object, expected: number): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const { port, host } = server;
-    const headers = { host, authorization: `Bearer ${writer.credential}`, 'content-type': 'application/json' };
-    const request = http.request({ host: '127.0.0.1', port, path: BASE + path, method: 'POST', headers, agent });
-    request.once('error', reject).once('response', (response) => {
-      let text = '';
-      response
-        .setEncoding('utf8')
-        .on('data', (piece: string) => {
-          text += piece;
-        })
-        .once('end', () => {
-          if (response.statusCode === expected) resolve(text);
-          else reject(new Error(`${path} was answered ${response.statusCode}: ${text}`));
-        });
-    });
-    request.end(JSON.stringify(body));
-  });
-}
-
 let transactions = 0;
 
 /** A message as people write them: 80 characters. */
 export async function send(server: BenchServer, writer: BenchWriter, title: string): Promise<void> {
   transactions += 1;
-  const body = { transactionId: `${process.pid}-${transactions}`, message: { body: title.padEnd(80, '.') } };
-  await call(server, writer, `/conversations/${writer.conversationId}/messages`, body, 201);
+  const body = JSON.stringify({
+    transactionId: `${process.pid}-${transactions}`,
+    message: { body: title.padEnd(80, '.') },
+  });
+  const path = `${BASE}/conversations/${writer.conversationId}/messages`;
+  await post(server, { credential: writer.credential, path, body, expected: 201 }, agent);
 }
 
 export async function sync(
@@ -56,6 +39,17 @@ export async function sync(
   cursor?: string,
   timeoutMs = 0,
 ): Promise<MessagingNews> {
-  const body = cursor === undefined ? {} : { cursor, timeoutMs, limit: 100 };
-  return JSON.parse(await call(server, writer, '/sync', body, 200)) as MessagingNews;
+  const body = JSON.stringify(cursor === undefined ? {} : { cursor, timeoutMs, limit: 100 });
+  const asked = { credential: writer.credential, path: `${BASE}/sync`, body, expected: 200 };
+  return JSON.parse(await post(server, asked, agent)) as MessagingNews;
+}
+
+/** That core has sent to its database so far. */
+export async function statementsOf({ statePort }: BenchServer): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${statePort}/`)).text());
+}
+
+/** Bytes of its heap and buffers, without what requests left behind. */
+export async function heldBy({ statePort }: BenchServer): Promise<number> {
+  return Number(await (await fetch(`http://127.0.0.1:${statePort}/held`)).text());
 }

@@ -1,6 +1,7 @@
 // What the measured server says of itself, and how the measuring side publishes to it and listens.
 import http from 'node:http';
 import { type EventReader, openEvents } from '../../tests/support/event-reader.ts';
+import { type BenchCore, post } from '../post.ts';
 
 export interface BenchAccount {
   readonly cookie: string;
@@ -8,9 +9,7 @@ export interface BenchAccount {
   readonly credential: string;
 }
 
-export interface BenchServer {
-  readonly port: number;
-  readonly host: string;
+export interface BenchServer extends BenchCore {
   readonly accounts: readonly BenchAccount[];
 }
 
@@ -24,18 +23,8 @@ export function messageOf(title: string): string {
 const agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
 
 /** @throws Error for an answer other than 201 */
-export function publish({ port, host }: BenchServer, account: BenchAccount, title: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const headers = { host, authorization: `Bearer ${account.credential}`, 'content-type': 'application/json' };
-    const request = http.request({ host: '127.0.0.1', port, path: PUBLISH, method: 'POST', headers, agent });
-    request.once('error', reject).once('response', (response) => {
-      response.resume().once('end', () => {
-        if (response.statusCode === 201) resolve();
-        else reject(new Error(`a publish was answered ${response.statusCode}`));
-      });
-    });
-    request.end(messageOf(title));
-  });
+export async function publish(server: BenchServer, { credential }: BenchAccount, title: string): Promise<void> {
+  await post(server, { credential, path: PUBLISH, body: messageOf(title), expected: 201 }, agent);
 }
 
 export async function listen({ port, host }: BenchServer, account: BenchAccount): Promise<EventReader> {

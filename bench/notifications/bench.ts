@@ -4,10 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { EventReader } from '../../tests/support/event-reader.ts';
-import { REST_CPU, startCoreAlone } from '../core-alone.ts';
+import { REST_CPU, startDurableCore } from '../core-alone.ts';
 import { loadWithWrk } from '../gateway/processes.ts';
 import { atLeast, atMost, median, percentile, printRow, reported } from '../machine.ts';
 import { settledResident } from '../platform/process-memory.ts';
+import { allArrived, steadily } from '../steadily.ts';
 import { type BenchServer, listen, messageOf, PUBLISH, publish } from './accounts.ts';
 
 const ROUNDS = 5;
@@ -19,12 +20,7 @@ const LATENCY_SECONDS = 10;
 const WARM_UP_SECONDS = 4;
 const MiB = 1024 * 1024;
 
-// Not in memory: durable means on the disk of this machine.
-await using bench = await startCoreAlone<BenchServer>({
-  server: new URL('./server.ts', import.meta.url),
-  postgres: 'disk',
-});
-await bench.separate();
+await using bench = await startDurableCore<BenchServer>(new URL('./server.ts', import.meta.url));
 const server = bench.line;
 // First, while the process has no memory left over from other work that streams could hide in.
 await measureStreams(server, bench.pid);
@@ -119,24 +115,14 @@ interface Steady {
 
 /** Resolves when all have arrived. */
 async function publishSteadily(server: BenchServer, { name, seconds, sent, times }: Steady): Promise<void> {
-  const total = PER_SECOND * seconds;
-  const started = performance.now();
-  const answers: Promise<void>[] = [];
-  while (answers.length < total) {
-    const due = Math.min(total, Math.floor(((performance.now() - started) / 1_000) * PER_SECOND));
-    while (answers.length < due) {
-      const account = server.accounts[answers.length % server.accounts.length];
-      if (account === undefined) throw new Error('there is no account');
-      const title = `${name} ${answers.length}`;
-      sent.set(title, performance.now());
-      answers.push(publish(server, account, title));
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  await Promise.all(answers);
-  const deadline = performance.now() + 10_000;
-  while (times.length < total && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 10));
-  if (times.length !== total) throw new Error(`${times.length} of ${total} notifications arrived`);
+  await steadily({ perSecond: PER_SECOND, seconds }, async (index) => {
+    const account = server.accounts[index % server.accounts.length];
+    if (account === undefined) throw new Error('there is no account');
+    const title = `${name} ${index}`;
+    sent.set(title, performance.now());
+    await publish(server, account, title);
+  });
+  await allArrived(times, PER_SECOND * seconds, 'notifications');
 }
 
 /** Notes when each notification arrived, until the stream is closed. */

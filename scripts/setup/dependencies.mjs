@@ -3,12 +3,16 @@
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { libc } from './node.mjs';
 import { SetupError, step } from './progress.mjs';
 import { runQuietly } from './run-quietly.mjs';
 
 const networkCodes =
   /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|FETCH_ERROR)$/;
+const certificateCodes = /CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE/;
+
+const asOurNode = fileURLToPath(new URL('as-our-node.cjs', import.meta.url));
 
 /** Whether node_modules is what the lockfile says, for this kind of machine. */
 export function dependenciesReady(root) {
@@ -16,7 +20,7 @@ export function dependenciesReady(root) {
   const file = stampFile(root);
   if (readText(file) === wanted) return true;
   // A developer's own `npm install` leaves npm's record of what lies there, but no stamp.
-  if (!recordMatches(root)) return false;
+  if (readText(recordFile(root)) === undefined || missing(root).length > 0) return false;
   try {
     fs.writeFileSync(file, wanted);
   } catch {
@@ -37,18 +41,41 @@ export async function installDependencies(root, lock) {
   // npm's own patience would keep a person without a network waiting for more than a minute.
   command.push('--fetch-retries=3', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=5000');
   await step('Installing dependencies', 'Dependencies installed', async () => {
-    const result = await runQuietly(program, command, { cwd: root, stdio: ['ignore', 'pipe', 'pipe', lock] });
+    const options = { cwd: root, env: forOurNode(root), stdio: ['ignore', 'pipe', 'pipe', lock] };
+    const result = await runQuietly(program, command, options);
     if (result.missing)
       throw new SetupError('npm was not found: install it (on Debian: apt-get install npm), then try again.');
     if (result.code !== 0) throw new SetupError(explain(result, root));
+    // Of optional packages npm leaves out without a word what it could not fetch; for us they are the programs of this machine.
+    const lacking = missing(root);
+    if (lacking.length > 0) {
+      throw new SetupError(
+        `npm left out what this machine needs (${lacking.join(', ')}): try again. If it stays so, look at the settings omit, os, cpu and libc in \`npm config ls\`.`,
+      );
+    }
     // Without a single dependency npm makes no such folder.
     fs.mkdirSync(path.join(root, 'node_modules'), { recursive: true });
+    linkNode(root);
     fs.writeFileSync(stampFile(root), stampOf(root));
   });
 }
 
+/** `node` of scripts and of `node_modules/.bin` on the PATH is ours: npm up to 9 makes no link of that name. */
+function linkNode(root) {
+  const name = `node-${process.platform}-${process.arch}`;
+  const link = path.join(root, 'node_modules', '.bin', 'node');
+  if (libc() !== 'glibc' || !fs.existsSync(path.join(root, 'node_modules', name, 'bin', 'node'))) return;
+  if (fs.existsSync(link)) return;
+  fs.mkdirSync(path.dirname(link), { recursive: true });
+  fs.symlinkSync(`../${name}/bin/node`, link);
+}
+
 function stampFile(root) {
   return path.join(root, 'node_modules', '.platform-setup');
+}
+
+function recordFile(root) {
+  return path.join(root, 'node_modules', '.package-lock.json');
 }
 
 function stampOf(root) {
@@ -57,18 +84,33 @@ function stampOf(root) {
   return `${hash} ${process.platform}-${process.arch}-${libc()}\n`;
 }
 
-function recordMatches(root) {
-  const record = readText(path.join(root, 'node_modules', '.package-lock.json'));
-  if (record === undefined) return false;
-  const installed = JSON.parse(record).packages;
-  const locked = JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
-  return Object.entries(locked).every(([name, wanted]) => {
-    if (!name.includes('node_modules/') || !forThisMachine(wanted)) return true;
+/** The packages that the lockfile wants on this machine and npm's record of node_modules has not, or has otherwise. */
+function missing(root) {
+  const record = readText(recordFile(root));
+  const installed = record === undefined ? {} : JSON.parse(record).packages;
+  const wanted = Object.entries(lockedPackages(root)).filter(
+    ([name, entry]) => name.includes('node_modules/') && forThisMachine(entry),
+  );
+  const lacking = wanted.filter(([name, entry]) => {
     const found = installed[name];
     // What an optional package needs may be left out with it.
-    if (found === undefined) return wanted.optional === true && wanted.os === undefined && wanted.cpu === undefined;
-    return found.version === wanted.version && found.integrity === wanted.integrity;
+    if (found === undefined) return !(entry.optional === true && entry.os === undefined && entry.cpu === undefined);
+    return found.version !== entry.version || found.integrity !== entry.integrity;
   });
+  return lacking.map(([name]) => name.replace(/^.*node_modules\//, ''));
+}
+
+function lockedPackages(root) {
+  return JSON.parse(fs.readFileSync(path.join(root, 'package-lock.json'), 'utf8')).packages;
+}
+
+/** npm's environment: it leaves out optional packages that its own Node cannot run, but ours is the one that runs them. */
+function forOurNode(root) {
+  const ours = lockedPackages(root)[`node_modules/node-${process.platform}-${process.arch}`]?.version;
+  if (ours === undefined || libc() !== 'glibc') return process.env;
+  const preload = `--require "${asOurNode.replace(/["\\]/g, '\\$&')}"`;
+  const options = [process.env.NODE_OPTIONS, preload].filter(Boolean).join(' ');
+  return { ...process.env, NODE_OPTIONS: options, PLATFORM_SETUP_NODE_VERSION: `v${ours}` };
 }
 
 function forThisMachine({ os, cpu, libc: wantedLibc }) {
@@ -96,6 +138,9 @@ function explain({ code, signal, said }, root) {
   if (networkCodes.test(npmCode)) {
     return `npm could not reach its registry (${npmCode}): check the network and npm's proxy settings, then try again.`;
   }
+  if (certificateCodes.test(npmCode)) {
+    return `npm does not trust the certificate of its registry (${npmCode}): check the clock of this machine. Behind a proxy that opens TLS connections, set NODE_EXTRA_CA_CERTS to a file with the certificate of its authority. Then try again.`;
+  }
   if (npmCode === 'EACCES' || npmCode === 'EPERM') {
     return `npm may not write in ${path.join(root, 'node_modules')} (${npmCode}): remove that folder as its owner, then try again.`;
   }
@@ -103,7 +148,7 @@ function explain({ code, signal, said }, root) {
   const words = said
     .split('\n')
     .map((line) => /^npm (?:ERR!|error) (?!code )(.+)$/.exec(line.trim())?.[1])
-    .filter((line) => line !== undefined && !line.includes('complete log of this run'));
+    .filter((line) => line !== undefined && !/^(errno |A complete log of this run|\s*\/.*\.log$)/.test(line));
   return `npm ci failed (${npmCode || `exit code ${code}`}): ${words.slice(0, 3).join(' ') || said.trim().slice(-300)}`;
 }
 

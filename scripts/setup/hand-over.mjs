@@ -16,6 +16,8 @@ const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 export async function handOver(root, node, args) {
   // Reading our TypeScript and its dependencies anew takes a third of a second at each start.
   const env = { NODE_COMPILE_CACHE: path.join(root, '.platform', 'compile-cache'), ...process.env };
+  // An empty one, as some services have, would be a folder for our files; without one the user database says it.
+  if (env.HOME === '') delete env.HOME;
   const underNpm = process.env.npm_lifecycle_event !== undefined;
   // Since Node 22.15: no second process in memory, and signals need no forwarding.
   if (typeof process.execve === 'function') {

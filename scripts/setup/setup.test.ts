@@ -5,86 +5,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import * as path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-
-const scripts = fileURLToPath(new URL('..', import.meta.url));
-
-/** Listens to signals, says what it got, then does what its first argument says. */
-const platform = `
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => { console.log(signal); process.exit(7); });
-  }
-  console.log(JSON.stringify(process.argv.slice(2)));
-  if (process.argv[3] === 'stay') setInterval(() => {}, 1e6);
-  else process.exitCode = Number(process.argv[3] ?? 0);
-`;
-
-/** Notes that it ran, and waits for the file "go" where a test made "wait". */
-const build = `
-  import * as fs from 'node:fs';
-  import { setTimeout as delay } from 'node:timers/promises';
-  fs.appendFileSync('builds', 'built\\n');
-  if (fs.existsSync('broken')) throw new Error('the build is broken');
-  while (fs.existsSync('wait')) await delay(5);
-  fs.mkdirSync('packages/shell/dist', { recursive: true });
-  fs.writeFileSync('packages/shell/dist/index.html', 'built');
-`;
-
-interface Checkout {
-  readonly root: string;
-  builds(): number;
-}
-
-/** A checkout with the real set-up and stand-ins for what it prepares and starts. */
-function checkout(t: TestContext): Checkout {
-  const root = fs.mkdtempSync(path.join(tmpdir(), 'platform checkout '));
-  t.after(() => fs.rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
-  fs.cpSync(scripts, path.join(root, 'scripts'), { recursive: true });
-  fs.copyFileSync(path.join(scripts, '..', 'platform'), path.join(root, 'platform'));
-  const files = {
-    'package.json': '{ "name": "checkout", "version": "1.0.0", "type": "module" }',
-    'package-lock.json':
-      '{ "name": "checkout", "version": "1.0.0", "lockfileVersion": 3, "packages": { "": { "name": "checkout", "version": "1.0.0" } } }',
-    'node_modules/.package-lock.json': '{ "packages": {} }',
-    'packages/shell/build.ts': build,
-    'packages/cli/src/main.ts': platform,
-    'apps/example/index.ts': 'export {};',
-  };
-  for (const [name, content] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
-    fs.writeFileSync(path.join(root, name), content);
-  }
-  const log = path.join(root, 'builds');
-  return {
-    root,
-    builds: () => (fs.existsSync(log) ? fs.readFileSync(log, 'utf8').trim().split('\n').length : 0),
-  };
-}
-
-interface StartOptions {
-  readonly args?: readonly string[];
-  readonly env?: NodeJS.ProcessEnv;
-  readonly nodeOptions?: readonly string[];
-}
-
-function start(t: TestContext, { root }: Checkout, { args = [], env = {}, nodeOptions = [] }: StartOptions = {}) {
-  const { npm_lifecycle_event: _, ...inherited } = process.env;
-  const child = spawn(process.execPath, [...nodeOptions, path.join(root, 'scripts/platform.mjs'), 'start', ...args], {
-    cwd: tmpdir(),
-    env: { ...inherited, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  t.after(() => child.kill('SIGKILL'));
-  const ended = Promise.all([once(child, 'close'), text(child.stdout), text(child.stderr)]).then(
-    ([[code, signal], out, err]) => ({ code, signal, out, err }),
-  );
-  return { child, ended };
-}
+import { checkout, start } from './small-checkout.ts';
 
 async function says(child: ChildProcess, words: string): Promise<void> {
   for (const stream of [child.stdout, child.stderr]) {
@@ -173,48 +99,6 @@ test('a build that fails is one line with its words, and is tried again', async 
   assert.equal((await start(t, place).ended).code, 0);
 });
 
-test('a changed lockfile is installed with npm before anything runs', async (t) => {
-  const place = checkout(t);
-  fs.rmSync(path.join(place.root, 'node_modules'), { recursive: true });
-  const first = await start(t, place).ended;
-  assert.match(first.err, /Installing dependencies …\nDependencies installed/);
-  const second = await start(t, place).ended;
-  assert.doesNotMatch(second.err, /dependencies/i);
-});
-
-test('without npm a missing dependency is one clear line', async (t) => {
-  const place = checkout(t);
-  fs.rmSync(path.join(place.root, 'node_modules'), { recursive: true });
-  const onlyFlock = path.join(place.root, 'bin');
-  fs.mkdirSync(onlyFlock);
-  const flock = (process.env.PATH ?? '').split(':').map((folder) => path.join(folder, 'flock'));
-  fs.symlinkSync(flock.find((file) => fs.existsSync(file)) ?? '', path.join(onlyFlock, 'flock'));
-  const env = { PATH: onlyFlock, npm_execpath: '', npm_node_execpath: '' };
-  const { code, err } = await start(t, place, { env }).ended;
-  assert.equal(code, 1);
-  assert.equal(
-    err,
-    'Installing dependencies …\nnpm was not found: install it (on Debian: apt-get install npm), then try again.\n',
-  );
-});
-
-test('an unreachable registry is one clear line', async (t) => {
-  const place = checkout(t);
-  fs.rmSync(path.join(place.root, 'node_modules'), { recursive: true });
-  const lockfile = path.join(place.root, 'package-lock.json');
-  const locked = JSON.parse(fs.readFileSync(lockfile, 'utf8'));
-  locked.packages[''].dependencies = { nothing: '1.0.0' };
-  locked.packages['node_modules/nothing'] = { version: '1.0.0', integrity: 'sha512-AAAA' };
-  fs.writeFileSync(lockfile, JSON.stringify(locked));
-  const description = { name: 'checkout', version: '1.0.0', dependencies: { nothing: '1.0.0' } };
-  fs.writeFileSync(path.join(place.root, 'package.json'), JSON.stringify(description));
-  // The discard port of this machine, at which nothing listens.
-  const env = { npm_config_registry: 'http://127.0.0.1:9', npm_config_cache: path.join(place.root, 'cache') };
-  const { code, err } = await start(t, place, { env }).ended;
-  assert.equal(code, 1);
-  assert.match(err, /\nnpm could not reach its registry \(ECONNREFUSED\): check the network .+\n$/);
-});
-
 for (const [name, nodeOptions] of [
   ['in place of the set-up', []],
   ['as its child', withoutExecve],
@@ -260,7 +144,16 @@ test('a Node that is too old is refused in one line', async (t) => {
   const old =
     "data:text/javascript,Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '16.20.2' } })";
   const { code, err } = await start(t, checkout(t), { nodeOptions: ['--import', old] }).ended;
-  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 20 or later, then try again.\n']);
+  assert.deepEqual([code, err], [1, 'Node 16.20.2 is too old: install Node 18 or later, then try again.\n']);
+});
+
+test('an empty HOME is as good as none', async (t) => {
+  const place = checkout(t);
+  await start(t, place).ended;
+  for (const nodeOptions of [[], withoutExecve]) {
+    const { out } = await start(t, place, { args: ['home'], env: { HOME: '' }, nodeOptions }).ended;
+    assert.equal(out.split('\n')[1], userInfo().homedir);
+  }
 });
 
 interface LauncherOptions {
@@ -326,7 +219,7 @@ test('./platform without a Node on the PATH takes the one that npm brought, else
   assert.deepEqual(lacking, {
     status: 1,
     out: '',
-    err: 'Node was not found: install Node 20 or later and npm, then try again.\n',
+    err: 'Node was not found: install Node 18 or later and npm, then try again.\n',
   });
   fs.mkdirSync(path.join(root, 'node_modules', '.bin'));
   fs.symlinkSync(process.execPath, path.join(root, 'node_modules', '.bin', 'node'));

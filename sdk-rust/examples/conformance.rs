@@ -1,6 +1,7 @@
 //! What this crate promises, against a running platform: each case prints its name when it held. The installation needs
-//! the grants `notifications.publish` and `notifications.read` on `suite.*`, `search.index` on `self` and
-//! `apps.catalog.read` on itself and `launcher`, and no others.
+//! the grants `notifications.publish` and `notifications.read` on `suite.*`, `search.index` on `self`,
+//! `apps.catalog.read` on itself and `launcher`, and `messaging.read`, `messaging.send` and `messaging.resolve`, and no
+//! others. Beside it there is an account `suite-friend`, and no messaging bridge.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +9,9 @@ use std::time::Duration;
 
 use platform_services::reqwest::Method;
 use platform_services::{
-    Error, Failure, Flow, NotificationChange, NotificationFilter, NotificationStream, PageOptions,
-    PlatformServicesClient, PublishNotification, RetryPolicy, SearchEntry, WorkLeaseOptions, WorkflowDefinition,
-    WorkflowEventKind, WorkflowFilter, WorkflowOptions, WorkflowStatus,
+    ConversationState, Error, Failure, Flow, MessagingSync, NotificationChange, NotificationFilter, NotificationStream,
+    PageOptions, PlatformServicesClient, PublishNotification, RetryPolicy, SearchEntry, WorkLeaseOptions,
+    WorkflowDefinition, WorkflowEventKind, WorkflowFilter, WorkflowOptions, WorkflowStatus,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -62,6 +63,8 @@ async fn run() -> Outcome {
         what_an_activity_gives_is_what_later_executions_see,
         a_cancelled_run_is_not_executed,
         what_is_still_running_is_resumed,
+        an_address_in_any_form_names_one_person,
+        a_message_is_sent_once_and_is_news,
     );
     Ok(())
 }
@@ -627,5 +630,53 @@ async fn what_is_still_running_is_resumed(platform: &PlatformServicesClient) -> 
         .map(|run| run.outcome.map_err(|error| error.code().to_owned()))
         .collect();
     equal!(outcomes, [Ok(json!("a")), Err("unlucky".to_owned())]);
+    Ok(())
+}
+
+const FRIEND: &str = "suite-friend";
+
+async fn an_address_in_any_form_names_one_person(platform: &PlatformServicesClient) -> Outcome {
+    let messaging = platform.messaging();
+    let friend = messaging.resolve(FRIEND).await?;
+    equal!(friend.external, false);
+    for form in [
+        format!(" {} ", FRIEND.to_uppercase()),
+        friend.address.clone(),
+        friend.transport_user_id.clone(),
+    ] {
+        equal!(messaging.resolve(&form).await?, friend);
+    }
+    for nobody in ["nobody-there", "a b", "\u{202e}suite-friend", "@grace:example.org"] {
+        equal!(code(messaging.resolve(nobody).await), "not_found");
+        equal!(code(messaging.direct(nobody).await), "not_found");
+    }
+    equal!(code(messaging.resolve("../identity").await), "invalid_request");
+    Ok(())
+}
+
+async fn a_message_is_sent_once_and_is_news(platform: &PlatformServicesClient) -> Outcome {
+    let messaging = platform.messaging();
+    let conversation = messaging.direct(FRIEND).await?;
+    equal!(conversation.state, ConversationState::Requested);
+    equal!(messaging.direct(FRIEND).await?.id, conversation.id);
+    let begun = messaging.sync(&MessagingSync::default()).await?;
+    let sent = messaging.send(&conversation.id, "once", "Hello").await?;
+    equal!(messaging.send(&conversation.id, "once", "Hello").await?, sent);
+    equal!(
+        code(messaging.send(&conversation.id, "once", "Another").await),
+        "conversation_conflict"
+    );
+    let after = MessagingSync {
+        cursor: Some(begun.cursor),
+        timeout_ms: Some(20_000),
+        ..MessagingSync::default()
+    };
+    equal!(messaging.sync(&after).await?.messages, vec![sent.clone()]);
+    equal!(messaging.read(&conversation.id, sent.id).await?.unread, 0);
+    equal!(messaging.leave(&conversation.id).await?.state, ConversationState::Left);
+    equal!(
+        code(messaging.send(&conversation.id, "late", "Too late").await),
+        "conversation_conflict"
+    );
     Ok(())
 }

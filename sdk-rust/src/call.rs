@@ -119,9 +119,11 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A dot segment vanishes when a URL is parsed: `remove("..")` would clear the whole index.
+/// A dot segment vanishes when a URL is parsed: `remove("..")` would clear the whole index. The others the platform takes in
+/// no path.
 fn segment(parameter: &str) -> Result<&str> {
-    if matches!(parameter, "" | "." | "..") {
+    let is_refused = |character: char| matches!(character, '/' | '\\') || character.is_ascii_control();
+    if matches!(parameter, "" | "." | "..") || parameter.contains(is_refused) {
         return Err(Error::InvalidRequest(format!(
             "\"{parameter}\" cannot be the id of a record."
         )));

@@ -52,7 +52,10 @@ async fn a_call_carries_the_credential_the_query_and_json() {
         })
         .await
         .unwrap();
-    client.search().remove("a/b c?").await.unwrap();
+    client.search().remove("a+b c?").await.unwrap();
+    for id in ["a/b", "a\\b", "a\nb"] {
+        assert_eq!(client.search().remove(id).await.unwrap_err().code(), "invalid_request");
+    }
     client
         .notifications()
         .publish(&PublishNotification::new("t", "T"))
@@ -64,7 +67,7 @@ async fn a_call_carries_the_credential_the_query_and_json() {
         "GET /v1/services/notifications?limit=2&cursor=a+b%26c&unread=true"
     );
     assert_eq!(seen[0].headers["authorization"], format!("Bearer {TOKEN}"));
-    assert_eq!(seen[1].line, "DELETE /v1/services/search/index/a%2Fb%20c%3F");
+    assert_eq!(seen[1].line, "DELETE /v1/services/search/index/a+b%20c%3F");
     assert_eq!(seen[2].body, json!({ "topic": "t", "title": "T" }));
     assert_eq!(seen[2].headers["content-type"], "application/json");
 }

@@ -6,6 +6,7 @@ import type { SearchResult } from '@platform/contract';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
+import { rawRequest } from '../support/raw-http.ts';
 import { STORY_MS, until } from '../support/wait.ts';
 import { checkInPrompt, DEVICES, launchBrowser, noDialog, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
@@ -41,6 +42,30 @@ async function sitDown(name: string, viewport: Viewport): Promise<Sitting> {
   const page = await context.newPage();
   await page.goto(platform.origin);
   return { account, context, page, messages: page.frameLocator('iframe[title="Messages"]') };
+}
+
+/** By the Messages app of an account of this name, which it makes. */
+async function requestFrom(name: string, to: string): Promise<void> {
+  const account = await registerAccount(platform, name);
+  const { origin, frontendCapability } = await account.browser.take<{ origin: string; frontendCapability: string }>(
+    '/v1/apps/messages/launch',
+    { body: {} },
+  );
+  const { host, port } = new URL(platform.origin);
+  const ask = (path: string, body: object, headers = {}) =>
+    rawRequest({
+      port: Number(port),
+      method: 'POST',
+      path,
+      headers: { host, origin, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+  const { capability } = (await ask('/v1/frontend/exchange', { capability: frontendCapability })).json as {
+    capability: string;
+  };
+  const authorization = `Bearer ${capability}`;
+  const answer = await ask('/v1/services/messaging/conversations/direct', { to }, { authorization });
+  assert.equal(answer.status, 201, answer.text);
 }
 
 async function open({ page, messages }: Sitting): Promise<void> {
@@ -165,6 +190,26 @@ for (const [device, viewport] of DEVICES) {
     assert.equal(await eve.messages.getByText('Loading…').count(), 0);
   });
 
+  test(`whom many strangers want to write to declines them together, on a ${device}`, {
+    timeout: STORY_MS,
+  }, async (t) => {
+    const gus = await sitDown(`gus-${device}`, viewport);
+    t.after(() => gus.context.close());
+    for (let count = 1; count <= 6; count += 1) await requestFrom(`crowd-${count}-${device}`, gus.account.name);
+    await open(gus);
+    await gus.messages.getByRole('heading', { name: 'Requests (6)' }).waitFor();
+    const lines = gus.messages.getByRole('button', { name: /^crowd-/ });
+    assert.equal(await lines.count(), 4);
+    await look(gus.page, device, 'messages-many-requests');
+    await gus.messages.getByRole('button', { name: 'Show all 6' }).click();
+    assert.equal(await lines.count(), 6);
+    await gus.messages.getByRole('button', { name: 'Decline all requests' }).click();
+    await look(gus.page, device, 'messages-decline-all');
+    await gus.messages.getByRole('button', { name: 'Yes, decline' }).click();
+    await gus.messages.getByText('Nobody has written yet.').waitFor({ state: 'attached' });
+    assert.equal(await lines.count(), 0);
+  });
+
   test(`Contacts is a book, from which one writes, and of which an app gets whom the person picks, on a ${device}`, {
     timeout: STORY_MS,
   }, async (t) => {
@@ -178,7 +223,7 @@ for (const [device, viewport] of DEVICES) {
     await contacts.getByRole('button', { name: 'Add contact' }).click();
     await contacts.getByLabel('Name or address').fill('no body');
     await contacts.getByRole('button', { name: 'Add', exact: true }).click();
-    await contacts.getByRole('alert').getByText('no address').waitFor();
+    await contacts.getByRole('alert').getByText('isn’t an address').waitFor();
     await look(cid.page, device, 'contacts-wrong');
     await contacts.getByLabel('Name or address').fill(dan.name.toUpperCase());
     await contacts.getByLabel('What you call them').fill('Dan the plumber');

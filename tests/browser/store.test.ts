@@ -91,11 +91,15 @@ for (const [device, viewport] of DEVICES) {
     await store.getByRole('button', { name: 'Look up the app id' }).click();
     await store.getByRole('heading', { name: 'No such app' }).waitFor();
     await look(page, device, 'store-no-such-app');
-    await store.getByRole('button', { name: 'All apps' }).click();
+    // Not `goBack`, which waits for the page around the Store to go somewhere.
+    await page.evaluate(() => history.back());
     await store.getByLabel('Find an app').fill(name);
 
-    // The page of the app.
+    // The page of the app. Its way back and the browser's are one.
     await store.getByRole('button', { name, exact: true }).click();
+    await store.getByRole('button', { name: 'All apps' }).click();
+    await store.getByLabel('Find an app').waitFor();
+    await page.evaluate(() => history.forward());
     await store.getByRole('heading', { name, exact: true }).waitFor();
     const shots = store.getByRole('button', { name: /^Screenshot \d of 2/ });
     await shots.nth(1).waitFor();

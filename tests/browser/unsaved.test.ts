@@ -160,13 +160,15 @@ test('Back leads from “Lost your passkey?” to the form before, and a name is
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(platform.origin);
-  await page.getByLabel('Account name').fill('Ada-Lovelace');
-  await page.getByText('Your name will be “ada-lovelace”, in small letters.').waitFor();
+  await page.getByLabel('Account name').fill('Müller');
+  assert.equal(await page.getByText('Your name will be').count(), 0, 'nobody can have that name');
+  await page.getByLabel('Account name').fill('Ada Lovelace');
+  await page.getByText('Your name will be “ada-lovelace”. You can’t change it later.').waitFor();
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Lost your passkey?' }).click();
   await page.getByRole('heading', { name: 'Lost your passkey?' }).waitFor();
   await page.goBack();
   await page.getByRole('button', { name: /^Sign in with/ }).waitFor();
   await page.goBack();
-  assert.equal(await page.getByLabel('Account name').inputValue(), 'Ada-Lovelace');
+  assert.equal(await page.getByLabel('Account name').inputValue(), 'Ada Lovelace');
 });

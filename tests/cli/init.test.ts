@@ -259,7 +259,11 @@ test('what it refuses changes nothing', async () => {
     [['new', ...both, '--name', ' '], 2, /The name /],
     [['new', ...both, '--name', 'two\nlines'], 2, /The name must be one line/],
     [['new', ...both, '--colour', 'red'], 2, /Unknown option '--colour'/],
-    [['日本', ...both], 2, /There is no terminal here to answer on\. Add --id <id>/],
+    [
+      ['日本', ...both],
+      2,
+      /There is no terminal here to answer on\. The name of the folder suggests none\. Add --id <id>/,
+    ],
     [['new', '--kind', 'both'], 2, /There is no terminal here to answer on\. Add --language javascript\|typescript/],
     [['new', 'other', ...both], 2, /Name one folder/],
     [[], 2, /Name one folder/],

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { FRIEND } from '../sdk/suite/messaging-cases.ts';
 import { type AppGateway, openAppGateway } from '../support/app-gateway.ts';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
@@ -24,11 +25,15 @@ before(async () => {
   if (rust.missing !== null) return;
   world = await startConstellation();
   account = await registerAccount(world, 'rust-user');
+  await registerAccount(world, FRIEND);
   const app = await installTestApp(world, account, 'rust-suite', [
     { id: 'notifications.publish', resources: ['suite.*'] },
     { id: 'notifications.read', resources: ['suite.*'] },
     { id: 'search.index', resources: ['self'] },
     { id: 'apps.catalog.read', resources: ['rust-suite', 'launcher'] },
+    { id: 'messaging.read', resources: ['*'] },
+    { id: 'messaging.send', resources: ['*'] },
+    { id: 'messaging.resolve', resources: ['*'] },
   ]);
   gateway = await openAppGateway(world, app);
 });

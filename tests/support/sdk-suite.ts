@@ -93,6 +93,11 @@ function misbehave(advance: (milliseconds: number) => void): RequestListener {
         if (count > 2) response.end('{"items":[],"nextCursor":null}');
         else response.writeHead(503, json).end('{"code":"unavailable","detail":"Core restarts.","status":503}');
       },
+      away(_request, response, count) {
+        const news = '{"cursor":"there","conversations":[],"messages":[],"hasMore":false}';
+        if (count > 1) response.end(news);
+        else response.writeHead(503, json).end('{"code":"unavailable","detail":"Core restarts.","status":503}');
+      },
       streaming(request, response) {
         if (request.url?.endsWith('/closed')) return void closed.then(() => response.end());
         response.on('close', streamClosed);
@@ -124,8 +129,13 @@ function misbehave(advance: (milliseconds: number) => void): RequestListener {
 }
 
 /** The suite as one module that imports the SDK by its name. */
-export async function bundleSuite(): Promise<string> {
-  const input = fileURLToPath(new URL('../sdk/suite/run.ts', import.meta.url));
+export function bundleSuite(): Promise<string> {
+  return bundleCases('run.ts');
+}
+
+/** A file of the suite, with what it imports, as one module. */
+export async function bundleCases(file: string): Promise<string> {
+  const input = fileURLToPath(new URL(`../sdk/suite/${file}`, import.meta.url));
   const build = await rolldown({ input, external: ['@platform/sdk'] });
   const { output } = await build.generate({ format: 'es' });
   await build.close();

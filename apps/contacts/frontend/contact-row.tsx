@@ -36,7 +36,7 @@ export function ContactRow({ contact, ...on }: ContactRowProps) {
           <AskFirst
             word="Block"
             name={name}
-            question="Block them? Nothing they write reaches you."
+            question="Block them? Nothing they write will reach you."
             yes="Yes, block"
             onYes={on.onBlock}
           />

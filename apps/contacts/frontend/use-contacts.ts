@@ -12,6 +12,11 @@ export interface Entry {
 const PAGE = 200;
 const MESSAGES = 'messages';
 
+const FIELDS: Readonly<Record<string, string>> = {
+  label: 'What you call them has a character that cannot be shown, or is too long.',
+  note: 'The note has a character that cannot be shown, or is too long.',
+};
+
 export function useContacts(app: App) {
   const { value, failure, reload } = useLoaded(app, () => readAll(app));
   async function changing(work: Promise<unknown>): Promise<void> {
@@ -38,7 +43,10 @@ export function useContacts(app: App) {
 }
 
 export function problemOf(error: unknown): string {
-  return error instanceof Error && !(error instanceof PlatformError) ? error.message : messageOf(error);
+  if (!(error instanceof PlatformError)) return error instanceof Error ? error.message : messageOf(error);
+  // The platform names members of the request, which people do not see.
+  const field = error.code === 'invalid_request' ? FIELDS[error.errors[0]?.path ?? ''] : undefined;
+  return field ?? messageOf(error);
 }
 
 async function readAll(app: App): Promise<Contact[]> {

@@ -24,7 +24,8 @@ export function Composer({ conversationId, name, onSend }: ComposerProps) {
 
   function send(): void {
     if (!sendable) return;
-    onSend(draft.trim());
+    // What a clipboard may hold, and no message can.
+    onSend(draft.trim().replaceAll('\0', '').toWellFormed());
     setDraft('');
     field.current?.focus();
   }

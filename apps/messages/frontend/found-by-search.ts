@@ -2,12 +2,11 @@
 // an index are not.
 import type { App, Conversation, SearchEntry } from '@platform/sdk/browser';
 import { useEffect, useRef } from 'preact/hooks';
+import { IndexWriter } from './index-writer.ts';
 import { otherOf, shortName } from './words.ts';
 
 /** As many as a page may index: the latest. */
 const MOST = 1_000;
-/** News come in bursts. */
-const PAUSE_MS = 2_000;
 
 /** @param conversations the latest first */
 export function entriesOf(conversations: readonly Conversation[], own: string | undefined): SearchEntry[] {
@@ -22,21 +21,19 @@ export function entriesOf(conversations: readonly Conversation[], own: string | 
 }
 
 /** Keeps the index as the conversations are. Without the permission, or the platform, Messages works all the same. */
-export function useFoundBySearch(app: App, { conversations, own, loaded }: Shown): void {
-  const indexed = useRef<string>(undefined);
-  // In the order of their ids: a new message alone changes nothing.
-  const entries = loaded ? entriesOf(conversations, own).sort((a, b) => (a.id < b.id ? -1 : 1)) : undefined;
-  const wanted = JSON.stringify(entries);
+export function useFoundBySearch(app: App, { conversations, own, loaded, heard }: Shown): void {
+  const writer = useRef<IndexWriter<SearchEntry>>(undefined);
   useEffect(() => {
-    if (entries === undefined || own === undefined || wanted === indexed.current) return;
-    const timer = setTimeout(() => {
-      indexed.current = wanted;
-      app.indexForSearch(entries).catch(() => {
-        indexed.current = undefined;
-      });
-    }, PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [wanted, own]);
+    const made = new IndexWriter<SearchEntry>((entries) => app.indexForSearch(entries));
+    writer.current = made;
+    return () => made.end();
+  }, [app]);
+  useEffect(() => {
+    // In the order of their ids: a new message alone changes nothing.
+    if (loaded && own !== undefined)
+      writer.current?.want(entriesOf(conversations, own).sort((a, b) => (a.id < b.id ? -1 : 1)));
+  });
+  useEffect(() => writer.current?.tryNow(), [heard]);
 }
 
 interface Shown {
@@ -44,4 +41,6 @@ interface Shown {
   readonly own: string | undefined;
   /** All of them are here. */
   readonly loaded: boolean;
+  /** How often the platform had news. */
+  readonly heard: number;
 }

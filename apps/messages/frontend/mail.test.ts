@@ -2,7 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation, Message } from '@platform/sdk/browser';
-import { begunAnew, EMPTY, listed, withConversations, withNews, withOutgoing, withPage, withSent } from './mail.ts';
+import {
+  begunAnew,
+  EMPTY,
+  listed,
+  withConversations,
+  withListed,
+  withNews,
+  withOutgoing,
+  withPage,
+  withSent,
+} from './mail.ts';
 
 const message = (id: string, conversationId = 'a') =>
   ({
@@ -57,6 +67,28 @@ test('conversations stand by their last message, and those that were left do not
     listed(mail).map(({ id }) => id),
     ['new', 'old', 'empty'],
   );
+});
+
+test('a page of the list adds what nobody knew, and takes back nothing that the news brought', () => {
+  const mail = withConversations(EMPTY, [conversation('new', '2026-11-21T00:00:00.000Z', 'open')]);
+  const listing = withListed(mail, mail, {
+    items: [
+      conversation('new', '2026-11-20T00:00:00.000Z', 'request'),
+      conversation('old', '2026-11-01T00:00:00.000Z'),
+    ],
+    nextCursor: 'next',
+  });
+  assert.deepEqual(
+    listed(listing).map(({ id, state }) => [id, state]),
+    [
+      ['new', 'open'],
+      ['old', 'open'],
+    ],
+  );
+  assert.equal(listing.older, 'next');
+  const anew = begunAnew(listing);
+  assert.equal(anew.older, undefined);
+  assert.equal(withListed(anew, listing, { items: [conversation('old', null)], nextCursor: null }).older, undefined);
 });
 
 test('a page that was asked for before the news began anew is not taken for the whole thread', () => {

@@ -22,17 +22,40 @@ export interface Mail {
   readonly conversations: ReadonlyMap<string, Conversation>;
   readonly threads: ReadonlyMap<string, Thread>;
   readonly outgoing: readonly Outgoing[];
+  /** Of the page of conversations after those that were listed; `null` after the last, `undefined` before the first. */
+  readonly older: string | null | undefined;
   /** How often the news began anew. What was asked for before belongs to threads that are gone. */
   readonly beginning: number;
 }
 
-export const EMPTY: Mail = { conversations: new Map(), threads: new Map(), outgoing: [], beginning: 0 };
+export const EMPTY: Mail = {
+  conversations: new Map(),
+  threads: new Map(),
+  outgoing: [],
+  older: undefined,
+  beginning: 0,
+};
 
 const NO_THREAD: Thread = { messages: [], older: undefined };
 
 export function withConversations(mail: Mail, fresh: readonly Conversation[]): Mail {
   if (fresh.length === 0) return mail;
   return { ...mail, conversations: new Map([...mail.conversations, ...fresh.map((one) => [one.id, one] as const)]) };
+}
+
+/**
+ * A page of the list of conversations. What the news brought meanwhile is newer.
+ *
+ * @param asked the mail in which it was asked for
+ */
+export function withListed(
+  mail: Mail,
+  asked: Mail,
+  { items, nextCursor }: { readonly items: readonly Conversation[]; readonly nextCursor: string | null },
+): Mail {
+  if (asked.beginning !== mail.beginning) return mail;
+  const listed = items.map((one) => [one.id, one] as const);
+  return { ...mail, conversations: new Map([...listed, ...mail.conversations]), older: nextCursor };
 }
 
 /** The news begin anew: what there is now is read again. */

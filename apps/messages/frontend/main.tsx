@@ -23,6 +23,11 @@ function Messages({ app }: { readonly app: App }) {
   const [open, setOpen] = useKept<string>('open', '');
   const [to, setTo] = useState('');
   const own = identity.value?.address;
+  /** Who the account is, is not known while the bridge is away. */
+  const isUnknown = identity.value === undefined && identity.failure !== undefined;
+  useEffect(() => {
+    if (isUnknown && mail.loaded) void identity.reload();
+  }, [isUnknown, mail.loaded]);
 
   /** A notification, a search result or Contacts opened the app with whom or what to show. */
   useEffect(() => {
@@ -40,7 +45,7 @@ function Messages({ app }: { readonly app: App }) {
   }, []);
 
   const conversations = listed(mail.mail);
-  useFoundBySearch(app, { conversations, own, loaded: mail.loaded });
+  useFoundBySearch(app, { conversations, own, loaded: mail.loaded, heard: mail.heard });
   const shown = mail.mail.conversations.get(open);
   const isOpen = open === NEW || (shown !== undefined && shown.state !== 'left');
   return (
@@ -59,13 +64,17 @@ function Messages({ app }: { readonly app: App }) {
             New
           </button>
         </div>
-        <Failure text={mail.failure} />
+        <Failure text={mail.failure ?? (mail.loaded ? undefined : identity.failure)} />
         <ConversationList
           conversations={conversations}
           loaded={mail.loaded}
+          isWaiting={mail.failure !== undefined || identity.failure !== undefined}
           own={own}
           open={isOpen ? open : ''}
+          hasOlder={mail.mail.older !== null && mail.mail.older !== undefined}
           onOpen={setOpen}
+          onOlder={mail.listMore}
+          onDeclineAll={mail.declineAll}
         />
       </section>
       <section class="stage" aria-label={open === NEW ? 'New conversation' : 'Conversation'}>

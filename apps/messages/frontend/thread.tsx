@@ -7,7 +7,7 @@ import { Person } from '../../shared/person.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
 import { Composer } from './composer.tsx';
 import type { UsedMail } from './use-mail.ts';
-import { dayOf, otherOf, shortName, timeOf } from './words.ts';
+import { DELETED, dayOf, isElsewhere, otherOf, shortName, timeOf } from './words.ts';
 
 interface ThreadProps {
   readonly mail: UsedMail;
@@ -89,6 +89,11 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
         <div class="grow">
           <h2>{name}</h2>
           {name !== address && <p class="quiet small address">{address}</p>}
+          {isElsewhere(address) && (
+            <p class="small">
+              <span class="badge">On another server</span>
+            </p>
+          )}
         </div>
         {state !== 'request' && (
           <details class="more">
@@ -97,14 +102,14 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
               <AskFirst
                 word="Leave"
                 name={name}
-                question="Leave? What they write later does not reach you."
+                question="Leave? What they write later won’t reach you."
                 yes="Yes, leave"
                 onYes={() => void trying(() => mail.act('leave', id)).then(onBack)}
               />
               <AskFirst
                 word="Block"
                 name={name}
-                question="Block them? They do not learn of it."
+                question="Block them? They won’t be told."
                 yes="Yes, block"
                 onYes={() => void trying(() => mail.act('block', id)).then(onBack)}
               />
@@ -130,7 +135,9 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
         ))}
         {outgoing.map((one) => (
           <div key={one.transactionId} class="bubble mine pending">
-            <p class="words">{one.body}</p>
+            <p class="words" dir="auto">
+              {one.body}
+            </p>
             {one.problem === undefined ? (
               <p class="small">Sending…</p>
             ) : (
@@ -149,8 +156,13 @@ export function Thread({ mail, conversation, own, onBack }: ThreadProps) {
           </div>
         ))}
       </div>
+      <div class="narrow-only">
+        <Failure text={mail.failure} />
+      </div>
       <Failure text={problem} />
-      {state === 'request' ? (
+      {address === DELETED ? (
+        <p class="quiet small notice">This account was deleted. You can read what was written.</p>
+      ) : state === 'request' ? (
         <Request
           name={name}
           onAct={(act) => void trying(() => mail.act(act, id)).then(act === 'accept' ? undefined : onBack)}
@@ -184,8 +196,7 @@ function Request({
   return (
     <div class="request card">
       <p>
-        <strong>{name}</strong> wants to write to you. They do not learn whether you have read this, or that you
-        decline.
+        <strong>{name}</strong> wants to write to you. They won’t be told whether you read or declined this.
       </p>
       <div class="row">
         <button type="button" class="primary" onClick={() => onAct('accept')}>

@@ -8,6 +8,7 @@ import {
   type Mail,
   type Outgoing,
   withConversations,
+  withListed,
   withNews,
   withOutgoing,
   withoutOutgoing,
@@ -16,12 +17,17 @@ import {
 } from './mail.ts';
 
 const PAGE = 50;
+const IDENTITY_MS = 20_000;
+/** Conversations that are listed at the beginning; the news begin with fewer. */
+const LISTED = 1_000;
+const LIST_PAGE = 200;
 
 export function useMail(app: App) {
   const service = useRef(app.messaging()).current;
   const [mail, setMail] = useState<Mail>(EMPTY);
   const [loaded, setLoaded] = useState(false);
   const [failure, setFailure] = useState<string>();
+  const [heard, setHeard] = useState(0);
   const latest = useRef(mail);
   latest.current = mail;
 
@@ -34,15 +40,45 @@ export function useMail(app: App) {
     return () => ending.abort();
 
     async function follow(): Promise<void> {
-      for await (const { conversations, messages, restarted } of service.news({ signal })) {
+      const waitsOut = (error: PlatformError | null) =>
+        setFailure(error === null ? undefined : `${messageOf(error)} Messages tries again by itself.`);
+      for await (const { conversations, messages, restarted } of service.news({ signal, waitsOut })) {
         setMail((before) =>
           withNews(withConversations(restarted ? begunAnew(before) : before, conversations), messages),
         );
         setLoaded(true);
+        setHeard((before) => before + 1);
         setFailure(undefined);
       }
     }
   }, [service]);
+
+  /** The next page of the list. @returns how many are listed now, or `null` after the last page */
+  async function listMore(): Promise<number | null> {
+    const asked = latest.current;
+    if (asked.older === null) return null;
+    const cursor = asked.older === undefined ? {} : { cursor: asked.older };
+    const page = await service.conversations({ limit: LIST_PAGE, ...cursor });
+    // The next call goes on from here, drawn or not.
+    latest.current = withListed(latest.current, asked, page);
+    setMail((before) => withListed(before, asked, page));
+    return page.nextCursor === null ? null : latest.current.conversations.size;
+  }
+  const { beginning } = mail;
+  useEffect(() => {
+    if (!loaded) return undefined;
+    let isOver = false;
+    const listing = async () => {
+      while (!isOver) {
+        const count = await listMore();
+        if (count === null || count >= LISTED) return;
+      }
+    };
+    listing().catch((error: unknown) => !isOver && setFailure(messageOf(error)));
+    return () => {
+      isOver = true;
+    };
+  }, [loaded, beginning]);
 
   const changed = (conversation: Conversation) => setMail((before) => withConversations(before, [conversation]));
 
@@ -61,7 +97,10 @@ export function useMail(app: App) {
     mail,
     loaded,
     failure,
-    identity: () => service.identity(),
+    heard,
+    listMore,
+    /** Not for as long as the platform is away: the news say that. */
+    identity: () => service.identity({ timeoutMilliseconds: IDENTITY_MS }),
     /** The conversation with somebody. @throws Error in words for the person */
     async open(address: string): Promise<string> {
       try {
@@ -74,6 +113,13 @@ export function useMail(app: App) {
     },
     async act(act: 'accept' | 'decline' | 'leave' | 'block', conversationId: string): Promise<void> {
       changed(await service[act](conversationId));
+    },
+    /** Requests, one after the other. @param onDone gets how many are done. */
+    async declineAll(conversationIds: readonly string[], onDone: (count: number) => void): Promise<void> {
+      for (const [index, id] of conversationIds.entries()) {
+        changed(await service.decline(id));
+        onDone(index + 1);
+      }
     },
     /** The newest page of a thread, or the one before what is there. */
     async readMore(conversationId: string): Promise<void> {

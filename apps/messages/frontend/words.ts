@@ -5,6 +5,14 @@ export function otherOf({ participants }: Conversation): string {
   return participants[0]?.address ?? 'nobody';
 }
 
+/** Somebody who is no account of this platform. */
+export function isElsewhere(address: string): boolean {
+  return address.startsWith('@');
+}
+
+/** As the platform calls somebody whose account is no more. */
+export const DELETED = 'deleted account';
+
 /** Without the part that is the same for everybody here. */
 export function shortName(address: string, own: string | undefined): string {
   const server = own?.slice(own.indexOf('@'));

@@ -2,7 +2,7 @@
 import type { App, CatalogEntry, InstalledApp } from '@platform/sdk/browser';
 import { useEffect, useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
-import { useKept } from '../../shared/kept.ts';
+import { useOpened } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
 import { messageOf, useLoaded } from '../../shared/use-loaded.ts';
 import type { StoreActions } from './actions.ts';
@@ -23,7 +23,7 @@ function Store({ app }: { readonly app: App }) {
     return { entries, installed: new Map(installed.map((one) => [one.appId, one])) };
   });
   const [icons] = useState(() => new Icons(app));
-  const [chosen, setChosen] = useKept<string>('chosen', '');
+  const [chosen, setChosen] = useOpened('chosen');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState<string>();
 
@@ -31,7 +31,7 @@ function Store({ app }: { readonly app: App }) {
   useEffect(() => {
     const follow = (target: string | undefined) => {
       const linked = new URLSearchParams(target).get('app');
-      if (linked !== null) setChosen(linked);
+      if (linked !== null) setChosen(linked, 'link');
     };
     follow(app.context.target);
     return app.on('target', ({ target }) => follow(target));

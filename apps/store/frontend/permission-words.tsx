@@ -31,10 +31,12 @@ export function PermissionWords({ name, permissions: requested }: PermissionWord
           ))}
         </ul>
       )}
-      <p class="quiet small">
-        Before installing, you review each of them and can turn off the ones you don’t want.
-        {permissions.some(isPowerful) && ' Powerful ones are off until you turn them on.'}
-      </p>
+      {permissions.length > 0 && (
+        <p class="quiet small">
+          Before installing, you review each of them and can turn off the ones you don’t want.
+          {permissions.some(isPowerful) && ' Powerful ones are off until you turn them on.'}
+        </p>
+      )}
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import { configurationVariables } from './configuration.ts';
 import type { RouteSpec } from './domain.ts';
 import { coreMetrics, errors, limits, routes } from './domains.ts';
-import { ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
+import { bridgeMetrics, ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
 import {
   criticalResources,
   isPermissionId,
@@ -88,7 +88,7 @@ export function documentedTables(): { file: string; table: string }[] {
       file: 'operators.md',
       table: table(
         ['metric', 'kind', 'labels', 'meaning'],
-        Object.entries({ ...partMetrics, ...nodeMetrics, ...ingressMetrics, ...coreMetrics }).map(
+        Object.entries({ ...partMetrics, ...nodeMetrics, ...ingressMetrics, ...bridgeMetrics, ...coreMetrics }).map(
           ([name, { type, labels, meaning }]) => [
             `\`${name}\``,
             type,

@@ -125,6 +125,40 @@ export const ingressMetrics = {
   },
 } as const satisfies Metrics;
 
+/** Of the messaging bridge. */
+export const bridgeMetrics = {
+  platform_messaging_bridge_accounts: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Accounts that the homeserver knows from the bridge.',
+  },
+  platform_messaging_bridge_open_accounts: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Accounts whose keys are in memory; the bridge closes them after five minutes without use.',
+  },
+  platform_messaging_bridge_dirty_accounts: {
+    type: 'gauge',
+    labels: [],
+    meaning: 'Accounts whose news at the homeserver wait to be read; it grows while the bridge cannot keep up.',
+  },
+  platform_messaging_bridge_sync_seconds: {
+    type: 'histogram',
+    labels: [],
+    meaning: 'Time to read, decrypt and store what is new for an account at the homeserver.',
+  },
+  platform_messaging_bridge_sync_failures_total: {
+    type: 'counter',
+    labels: [],
+    meaning: 'Times that this failed; the bridge tries again, later each time.',
+  },
+  platform_messaging_bridge_operations_total: {
+    type: 'counter',
+    labels: ['operation', 'outcome'],
+    meaning: 'What core asked for, such as `send`, by outcome: `ok` or the code of the failure.',
+  },
+} as const satisfies Metrics;
+
 /** Of the supervisor, which runs the parts of the platform as processes of their own. */
 export const partMetrics = {
   platform_part_up: {

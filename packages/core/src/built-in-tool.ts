@@ -13,8 +13,8 @@ export interface BuiltInTool {
   readonly route: RouteId;
   /** What a call does at most; `speaks` for the person to others. */
   readonly effect: 'reads' | 'changes' | 'speaks';
-  /** Beside whatever the route asks of its callers. Default: for everybody whom the route lets in. */
-  readonly for?: 'own-clients';
+  /** `own-clients`: for those that the person connected and agents, `apps`: for apps alone. Default: for both. */
+  readonly for?: 'own-clients' | 'apps';
   readonly arguments: z.ZodType;
   /** Where the arguments of the tool stand in a request for its route. */
   place(given: unknown): Pick<InProcessCall, 'params' | 'query' | 'body'>;

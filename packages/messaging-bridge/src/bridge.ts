@@ -8,6 +8,7 @@ import { listen } from './listener.ts';
 import type { Log } from './log.ts';
 import { openHomeserver } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
+import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
 import { openOperations } from './operations.ts';
 import { openCards } from './store/cards.ts';
 import { DamagedStoreError } from './store/sealed-log.ts';
@@ -27,6 +28,7 @@ export interface BridgeOptions {
   /** Of the application service's registration. */
   readonly registration: { readonly id: string; readonly asToken: string; readonly hsToken: string };
   readonly log: Log;
+  readonly metrics?: BridgeMetrics;
   /** Milliseconds. Default: the time of this machine. */
   readonly clock?: () => number;
   /** Milliseconds for which an account stays open that nobody uses. Default: five minutes. */
@@ -52,7 +54,7 @@ const LONGEST_PAUSE_MS = 10_000;
  * @throws BridgeStartError
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const { folder, serverName, registration, log, clock = Date.now, idle = IDLE_MS } = options;
+  const { folder, serverName, registration, log, metrics = noMetrics, clock = Date.now, idle = IDLE_MS } = options;
   const store = await openStoreFolder(folder);
   try {
     const cards = await openCards(store.accounts, store.key).catch((error: unknown) => {
@@ -60,7 +62,12 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     });
     const homeserver = openHomeserver({ ...options.homeserver, token: registration.asToken });
     const accounts = openAccounts({ homeserver, serverName, cards, clock, log, idle });
-    const doorbell = openDoorbell(accounts, log);
+    const doorbell = openDoorbell(accounts, log, metrics);
+    metrics.watch(() => ({
+      accounts: accounts.all().length,
+      openAccounts: accounts.open().length,
+      dirtyAccounts: doorbell.waiting(),
+    }));
     let problem: string | null = 'The homeserver has not answered yet.';
     const ending = new AbortController();
 
@@ -74,6 +81,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         if (problem !== null) throw new OperationError('unavailable', problem);
       },
       log,
+      metrics,
     });
 
     async function connect(): Promise<void> {

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import type { Accounts } from './accounts/accounts.ts';
 import { openDirty } from './accounts/dirty.ts';
 import type { Log } from './log.ts';
+import type { BridgeMetrics } from './metrics-port.ts';
 
 export interface Doorbell {
   /** Takes a transaction of the homeserver. It may come again, in part, or out of order: all it does is to have us look. */
@@ -12,6 +13,8 @@ export interface Doorbell {
   sweep(): void;
   /** Resolves when all that were rung for were looked after. */
   settled(): Promise<void>;
+  /** Accounts that were rung for and not looked after yet. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -28,8 +31,18 @@ const pushedEvent = z.object({
 });
 const transaction = z.object({ events: z.array(z.unknown()).default([]) });
 
-export function openDoorbell(accounts: Accounts, log: Log): Doorbell {
-  const dirty = openDirty(async (accountId) => ((await accounts.refresh(accountId)) ? KEY_PAUSE_MS : null), log);
+export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetrics): Doorbell {
+  const dirty = openDirty(async (accountId) => {
+    const started = performance.now();
+    let isTaken = false;
+    try {
+      const waitsForKey = await accounts.refresh(accountId);
+      isTaken = true;
+      return waitsForKey ? KEY_PAUSE_MS : null;
+    } finally {
+      metrics.synced((performance.now() - started) / 1_000, isTaken);
+    }
+  }, log);
   const all = () => {
     for (const accountId of accounts.all()) dirty.mark(accountId);
   };
@@ -53,6 +66,7 @@ export function openDoorbell(accounts: Accounts, log: Log): Doorbell {
     },
     sweep: all,
     settled: dirty.settled,
+    waiting: dirty.waiting,
     async close() {
       for (const timer of timers) clearInterval(timer);
       await dirty.close();

@@ -17,6 +17,7 @@ import { createStrictServer, faultOf, type IncomingRequest, readBody, sendProble
 import type { Doorbell } from './doorbell.ts';
 import { asOperationError, OperationError } from './failure.ts';
 import type { Log } from './log.ts';
+import type { BridgeMetrics } from './metrics-port.ts';
 import type { Asked, Operations } from './operations.ts';
 
 export interface ListenerOptions {
@@ -32,6 +33,7 @@ export interface ListenerOptions {
   /** Throws while the bridge cannot work. */
   requireReady(): void;
   readonly log: Log;
+  readonly metrics: BridgeMetrics;
 }
 
 export interface Listener {
@@ -125,12 +127,14 @@ async function answerCore(options: ListenerOptions, req: IncomingMessage, res: S
     options.requireReady();
     const asked = { subject, input: checked.data, signal: AbortSignal.any([gone.signal, ending]) };
     const result = await (options.operations[operation] as Operation)(asked as Asked<MessagingBridgeOperation>);
+    options.metrics.operated(operation, 'ok');
     const version = MESSAGING_BRIDGE_VERSION;
     sendJson(res, 200, { version, userId: subject.transportUserId, provisioned: true, result });
   } catch (thrown) {
     const error = asOperationError(thrown);
     if (!(error instanceof OperationError)) options.log.error(faultOf(error), `the operation ${operation} failed`);
     const { code, message } = error instanceof OperationError ? error : UNEXPECTED;
+    options.metrics.operated(operation, code);
     sendJson(res, STATUS[code], { version: MESSAGING_BRIDGE_VERSION, error: { code, message } });
   }
 }

@@ -60,11 +60,13 @@ export interface MessagingService {
    * The news for as long as the loop goes on: first the newest conversations, then what changes, each at least once. Outlasts
    * restarts of the platform; `restarted` says that a cursor was too old and the news begin anew.
    *
+   * @param options.waitsOut called with each failure that it waits out, such as a platform that restarts, and with `null` once the
+   *   platform answers again
    * @example
    * for await (const { conversations, messages } of app.messaging().news({ signal })) show(conversations, messages);
    * @throws {PlatformError} what ends it, such as a grant that was taken; the reason of `signal`
    */
-  news(options?: { readonly signal?: AbortSignal; readonly cursor?: string }): AsyncIterable<Restartable>;
+  news(options?: NewsOptions): AsyncIterable<Restartable>;
 }
 
 export type SyncOptions = CallOptions & {
@@ -72,6 +74,11 @@ export type SyncOptions = CallOptions & {
   readonly timeoutMs?: number;
   readonly limit?: number;
 };
+export interface NewsOptions {
+  readonly signal?: AbortSignal;
+  readonly cursor?: string;
+  readonly waitsOut?: (failure: PlatformError | null) => void;
+}
 type Restartable = MessagingNews & { readonly restarted: boolean };
 
 const BASE = '/v1/services/messaging';
@@ -87,11 +94,14 @@ export function messagingService(access: ServiceAccess): MessagingService {
     const input = { method: 'POST', path: `${ONE}/${what}`, parameters: { conversationId }, repeatable: true } as const;
     return (await callService<'services.messaging.accept'>(access, input as never, options)).conversation;
   }
-  const sync: MessagingService['sync'] = ({ cursor, timeoutMs, limit, ...options } = {}) => {
+  function callSync(
+    { cursor, timeoutMs, limit, ...options }: SyncOptions,
+    repeatable: boolean,
+  ): Promise<MessagingNews> {
     const body = { cursor, timeoutMs, limit };
-    const input = { method: 'POST', path: `${BASE}/sync`, body, repeatable: true } as const;
+    const input = { method: 'POST', path: `${BASE}/sync`, body, repeatable } as const;
     return callService<'services.messaging.sync'>(access, input, options);
-  };
+  }
   return {
     async identity(options) {
       const input = { method: 'GET', path: `${BASE}/identity` } as const;
@@ -135,14 +145,17 @@ export function messagingService(access: ServiceAccess): MessagingService {
       const input = { method: 'POST', path, parameters: { conversationId }, body, repeatable: true } as const;
       return (await callService<'services.messaging.send'>(access, input, options)).message;
     },
-    sync,
-    async *news({ signal, cursor } = {}) {
-      for (let next = cursor, restarted = false; ; ) {
+    sync: (options = {}) => callSync(options, true),
+    async *news({ signal, cursor, waitsOut } = {}) {
+      for (let next = cursor, restarted = false, failed = false; ; ) {
         try {
           const wait = next === undefined ? {} : { cursor: next, timeoutMs: WAIT_MILLISECONDS };
-          const news = await sync({ ...wait, ...(signal === undefined ? {} : { signal }) });
+          // It repeats by itself, and says so.
+          const news = await callSync({ ...wait, ...(signal === undefined ? {} : { signal }) }, false);
           const isNews = next === undefined || news.conversations.length + news.messages.length > 0;
           next = news.cursor;
+          if (failed) waitsOut?.(null);
+          failed = false;
           if (isNews) yield { ...news, restarted };
           restarted = false;
         } catch (error) {
@@ -152,6 +165,8 @@ export function messagingService(access: ServiceAccess): MessagingService {
             next = undefined;
             restarted = true;
           } else if (mayPass(error)) {
+            failed = true;
+            waitsOut?.(error);
             await pause(
               systemClock,
               PAUSE_MILLISECONDS + 1_000 * (error.retryAfter ?? 0),

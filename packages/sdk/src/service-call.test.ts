@@ -168,11 +168,14 @@ test('credential, path, query and body go out as the contract says', async (t) =
   });
   await client.notifications.list({ topic: 'a.b', unread: true, limit: 5, cursor: 'x/y' });
   await client.search.upsert([]);
-  await client.search.remove('a/b c');
+  await client.search.remove('a+b c');
+  // The platform takes no path with these.
+  for (const id of ['a/b', 'a\\b', 'a\nb', '\udc00'])
+    await assert.rejects(client.search.remove(id), { name: 'PlatformError', code: 'invalid_request' });
   assert.deepEqual(requests, [
     ['GET', '/v1/services/notifications?topic=a.b&unread=true&limit=5&cursor=x%2Fy', 'Bearer pgw_test', undefined, ''],
     ['POST', '/v1/services/search/index', 'Bearer pgw_test', 'application/json', '{"entries":[]}'],
-    ['DELETE', '/v1/services/search/index/a%2Fb%20c', 'Bearer pgw_test', undefined, ''],
+    ['DELETE', '/v1/services/search/index/a%2Bb%20c', 'Bearer pgw_test', undefined, ''],
   ]);
 });
 

@@ -117,9 +117,12 @@ function pathOf(input: Pick<CallInput<ServiceRoute>, 'path' | 'parameters' | 'qu
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-/** A dot segment vanishes when a URL is parsed, encoded or not: `remove('.')` would clear the whole index. */
+/**
+ * A dot segment vanishes when a URL is parsed, encoded or not: `remove('.')` would clear the whole index. The others the platform
+ * takes in no path, before it knows whose request it is, so that a page would learn nothing.
+ */
 function segment(parameter: string): string {
-  if (/^\.{0,2}$/.test(parameter)) {
+  if (/^\.{0,2}$|[\u0000-\u001f\u007f/\\]|\p{Surrogate}/u.test(parameter)) {
     throw new PlatformError({ code: 'invalid_request', detail: `"${parameter}" cannot be the id of a record.` });
   }
   return encodeURIComponent(parameter);

@@ -154,6 +154,16 @@ export const callCases: Cases = {
     await fails(once.publish({ topic: 't', title: 'T' }), { code: 'unavailable', status: 503 });
   },
 
+  async 'news outlast a platform that is away, and say so'(tools) {
+    const { messaging } = clientAt(tools, 'away');
+    const said: (string | null)[] = [];
+    const waitsOut = (failure: { readonly code: string } | null) => void said.push(failure?.code ?? null);
+    for await (const { cursor } of messaging.news({ waitsOut })) {
+      equal([cursor, said], ['there', ['unavailable', null]]);
+      break;
+    }
+  },
+
   async 'leaving the loop of a stream closes its connection'(tools) {
     const { notifications } = clientAt(tools, 'streaming');
     for await (const { event, id } of notifications.stream()) {

@@ -6,15 +6,10 @@ import type { Cases } from './tools.ts';
 export const FRIEND = 'suite-friend';
 
 export const messagingCases: Cases = {
-  async 'an identity is the same at every call, and an address in any form names the same person'({ client }) {
+  async 'an identity is the same at every call'({ client }) {
     const own = await client.messaging.identity();
     equal(await client.messaging.identity(), own);
     equal([own.transport, own.provisioned], ['bundled', true]);
-    const contact = await client.messaging.resolve(FRIEND);
-    equal(contact.external, false);
-    for (const form of [` ${FRIEND.toUpperCase()} `, contact.address, contact.transportUserId])
-      equal(await client.messaging.resolve(form), contact);
-    await fails(client.messaging.resolve('nobody-there'), { name: 'PlatformError', code: 'not_found', status: 404 });
   },
 
   async 'a conversation is opened once, and a message is sent once under its transaction'({ client }) {

@@ -3,8 +3,8 @@
 import { PlatformServicesClient } from '@platform/sdk';
 import { callCases } from './call-cases.ts';
 import { equal } from './checks.ts';
-import { messagingCases } from './messaging-cases.ts';
 import { serviceCases } from './notification-cases.ts';
+import { peopleCases } from './people-cases.ts';
 import type { Cases, SuiteTools } from './tools.ts';
 import { workflowCases } from './workflow-cases.ts';
 
@@ -63,5 +63,5 @@ export function allCases(): Cases {
   const notifications = Object.entries(serviceCases).map(
     ([name, run]) => [name, ({ client }: SuiteTools) => run({ notifications: client.notifications, equal })] as const,
   );
-  return { ...Object.fromEntries(notifications), ...callCases, ...messagingCases, ...workflowCases };
+  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...workflowCases };
 }

@@ -70,6 +70,7 @@ export class Development {
       if ((await folderState(folder)) !== state) return;
       if (this.#waitsForBuild(problem)) return;
       complainOf(folder, problem, isPackage ? undefined : 'was refused');
+      complain('The next change is tried again. Ctrl-C ends this.');
     }
   }
 

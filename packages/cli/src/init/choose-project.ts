@@ -65,7 +65,9 @@ interface Suggested {
 async function suggest(question: string, suggestion: string, { option, check }: Suggested): Promise<string> {
   if (suggestion !== '' && process.stdin.isTTY !== true) return check(suggestion);
   const whole = `${question} ${suggestion === '' ? '' : `[${suggestion}]`}`.trim();
-  return askUntil(whole, `Add ${option}.`, (answer) => check(answer === '' ? suggestion : answer));
+  return askUntil(whole, `The name of the folder suggests none. Add ${option}.`, (answer) =>
+    check(answer === '' ? suggestion : answer),
+  );
 }
 
 function oneOf<Choice extends string>(choices: readonly Choice[], what: string, value: string): Choice {

@@ -27,8 +27,8 @@ docs/operations/messaging.md describes it.`,
     const started = new Started();
     const running = runUntilStopped(started, async () => {
       for (const { variable, host, port } of bridgeListeners(config)) await requireFreePort(variable, host, port);
-      await serveOwnMetrics('messaging bridge', bridgeMetrics, config, started);
-      const { close, port } = await startBridgeProcess(bridge, log.log);
+      const metrics = await serveOwnMetrics('messaging bridge', bridgeMetrics, config, started);
+      const { close, port } = await startBridgeProcess(bridge, log.log, metrics);
       started.add(close);
       greet(bridge, port);
       return { why: await stopRequested, code: 0 };

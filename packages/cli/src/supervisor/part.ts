@@ -30,7 +30,7 @@ interface PartBase<Name extends string, Report> {
   readonly needs?: readonly Part[];
   /** Where it listens on this machine, where it is configured. Default: nowhere. */
   listeners?(config: PlatformConfig): readonly PlannedListener[];
-  /** What a start says of it. Default: nothing. */
+  /** What a start says of it, also where it is not configured. Default: nothing. */
   greeting?(about: { readonly config: PlatformConfig; readonly report: Report | null }): PartGreeting;
 }
 

@@ -51,8 +51,8 @@ export type ToolOutcome = z.infer<typeof toolOutcome>;
 /** An entry of the record. */
 export const toolCall = z.strictObject({
   at: timestamp,
-  /** The app that called. */
-  caller: appId,
+  /** The app that called, or the connection. */
+  caller: z.string(),
   /** As the hub lists it, e.g. `notes.add`. */
   tool: z.string(),
   outcome: toolOutcome,
@@ -68,26 +68,45 @@ const message = z.looseObject({ jsonrpc: z.literal('2.0') });
 /** Arguments with escapes and white space, and what is around them. */
 const BODY = 1 * MiB;
 
-const hub = {
+const served = {
   method: 'POST',
-  callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', resource: 'any' },
   body: json(message, BODY),
   answers: { 200: 'application/json', 202: null },
   rate: 'tool',
 } as const;
 
+const forApps = {
+  ...served,
+  callers: ['frontend', 'installation'],
+  grant: { id: 'mcp.tools.call', resource: 'any' },
+} as const;
+
 const routes = {
   'services.mcp': {
-    ...hub,
+    ...forApps,
     path: '/v1/services/mcp',
     summary: 'The tools that the caller may call, those of the platform and of other apps (MCP, Streamable HTTP)',
     refuses: ['concurrency_limited'],
   },
   'services.mcp.app': {
-    ...hub,
+    ...forApps,
     path: '/v1/services/mcp/:appId',
     summary: 'The tools, resources and prompts of one app under their own names (MCP, Streamable HTTP)',
+    params: z.strictObject({ appId }),
+    refuses: ['concurrency_limited', 'not_found'],
+  },
+  'mcp.tools': {
+    ...served,
+    path: '/mcp',
+    summary: 'The tools that a connected client may call (MCP, Streamable HTTP)',
+    callers: ['connection'],
+    refuses: ['concurrency_limited'],
+  },
+  'mcp.tools.app': {
+    ...served,
+    path: '/mcp/:appId',
+    summary: 'The tools of one app, for a connected client',
+    callers: ['connection'],
     params: z.strictObject({ appId }),
     refuses: ['concurrency_limited', 'not_found'],
   },

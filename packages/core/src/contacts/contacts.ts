@@ -6,7 +6,6 @@ import {
   type changeContactBody,
   contactId,
   limits,
-  notValid,
   type RouteQuery,
   refuse,
 } from '@platform/contract';
@@ -48,13 +47,17 @@ export async function addContact(
 ): Promise<Contact> {
   const { serverName } = context.config.messaging;
   const address = parseAddress(wanted.address, serverName);
-  const wrong = (message: string) => notValid('The contact', [{ path: 'address', message }]);
+  const wrong = (message: string, detail: string) =>
+    refuse('invalid_request', detail, { errors: [{ path: 'address', message }] });
   if (address === null)
-    throw wrong(`is no address: write a name, name@${serverName}, or @name:server for somebody on Matrix`);
+    throw wrong(
+      'is no address',
+      `That isn’t an address. Write a name such as ben, or an address such as ben@${serverName} or @ben:example.org.`,
+    );
   const account = await accountOfAddress(context, address);
   if (address.kind === 'local' && account === undefined)
     throw refuse('not_found', `There is no account named ${address.name}.`);
-  if (account?.key === accountKey) throw wrong('is your own');
+  if (account?.key === accountKey) throw wrong('is your own', 'That is your own address.');
   const now = context.clock();
   const row: ContactRow = {
     id: contactId.parse(newId('ctc', context)),

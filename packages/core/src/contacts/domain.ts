@@ -5,10 +5,12 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { listContacts } from './contacts.ts';
 import { type ContactRoute, contactRoutes } from './routes.ts';
+import { contactTools } from './tools.ts';
 
 export function contactDomain(context: CoreContext): Domain<ContactRoute> {
   return {
     handlers: contactRoutes(context),
+    tools: contactTools,
     filesOf: ({ accountKey }) =>
       jsonLines(
         'contacts',

@@ -17,6 +17,7 @@ import { dyingWithUs } from './embedded/dying-with-us.ts';
 import { clearLeftovers, clearSockets, fastShutdownMs, serverProcesses } from './embedded/leftovers.ts';
 import {
   asUser,
+  changeOwner,
   chooseServerUser,
   ensureFolder,
   giveTo,
@@ -86,7 +87,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   ensureFolder(paths.folder, user === undefined ? 0o700 : 0o710);
   if (user !== undefined) {
     // Nobody but root and, by its group, the server's user gets any further.
-    fs.chownSync(paths.folder, 0, user.gid);
+    changeOwner(paths.folder, 0, user.gid);
     requireEnterable(paths.folder, user);
   }
   if (fs.existsSync(paths.data)) await clearLeftovers(paths.data, log);

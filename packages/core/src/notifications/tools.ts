@@ -9,6 +9,7 @@ export const notificationTools: readonly BuiltInTool[] = [
     description: 'Publishes a notification to this person on one of the granted topics.',
     route: 'services.notifications.publish',
     effect: 'changes',
+    for: 'apps',
     arguments: publishNotificationBody,
     place: (body) => ({ body }),
   }),

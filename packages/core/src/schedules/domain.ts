@@ -12,6 +12,7 @@ import { firingWork } from './fire-due.ts';
 import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
+import { scheduleTools } from './tools.ts';
 
 export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOptions = {}): Domain<ScheduleRoute> {
   const workers = [
@@ -20,6 +21,7 @@ export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOp
   ];
   return {
     handlers: scheduleRoutes(context),
+    tools: scheduleTools,
     workers: deliveryOptions.idle === true ? [] : workers,
     filesOf: ({ accountKey }) =>
       jsonLines(

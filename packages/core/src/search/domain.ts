@@ -7,12 +7,14 @@ import { countPending } from './outbox-queries.ts';
 import { PreparePool } from './prepare-pool.ts';
 import { removeIndex } from './remove-index.ts';
 import { type SearchRoute, searchRoutes } from './routes.ts';
+import { searchTools } from './tools.ts';
 
 export function searchDomain(context: CoreContext, { engine, workers }: Searching): Domain<SearchRoute> {
   const prepare = new PreparePool();
   return {
     handlers: searchRoutes(context, { engine, prepare }),
     workers: [...workers, prepare],
+    tools: searchTools,
     gauges: [{ name: 'platform_core_search_waiting', read: () => countPending(context.database) }],
     installationEnded: removeIndex,
     dataDeleted: removeIndex,

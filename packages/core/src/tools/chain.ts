@@ -1,10 +1,10 @@
 // Which calls a call was made by: what the hub gives to a backend with a call, and gets back with the calls that the backend makes
 // meanwhile. Signed, and bound to the backend that got it.
-import { type InstallationId, limits, refuse } from '@platform/contract';
+import { limits, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 
-/** The installations that called one another, the first one first. */
-export type Chain = readonly InstallationId[];
+/** The installations that called one another, the first one first; before them may be a connection. */
+export type Chain = readonly string[];
 
 type Content = readonly [links: Chain, until: number];
 
@@ -20,9 +20,9 @@ const LASTS = (limits.toolSeconds.value + 60) * 1_000;
  */
 export function lengthen(
   { cursors, clock }: Pick<CoreContext, 'cursors' | 'clock'>,
-  caller: InstallationId,
+  caller: string,
   presented: string | undefined,
-  callee: InstallationId | null,
+  callee: string | null,
 ): Chain {
   const links = [...read(presented), caller];
   if (links.length > limits.toolChain.value)
@@ -46,11 +46,11 @@ export function lengthen(
 export function present(
   { cursors, clock }: Pick<CoreContext, 'cursors' | 'clock'>,
   chain: Chain,
-  callee: InstallationId,
+  callee: string,
 ): string {
   return cursors.encode(listOf(callee), [chain, clock().getTime() + LASTS] satisfies Content);
 }
 
-function listOf(holder: InstallationId): string {
+function listOf(holder: string): string {
   return `tool-chain:${holder}`;
 }

@@ -1,14 +1,21 @@
 // Tools over HTTP: the hub for apps, the record for their owner.
 import { type DomainRoute, limits, refuse } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
+import { serves } from '../connections/face.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
 import { sendWebAnswer } from '../http/web-answer.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { changesFor } from './hub/tool-changes.ts';
 import { listToolCalls } from './record.ts';
+import { type HubCaller, toolCallerOf } from './tool-caller.ts';
 
 export type ToolRoute = DomainRoute<'tools'>;
+/** What all routes of the hub have of a call. */
+type HubCall = Pick<RouteCall<'services.mcp'>, 'body' | 'left' | 'reply' | 'request'> & {
+  readonly caller: HubCaller;
+  readonly stillAllowed: () => Promise<HubCaller>;
+};
 
 const callTurns = {
   ofKey: limits.toolCallsAtOnce.value,
@@ -27,14 +34,16 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   const calls = new Turns(callTurns);
   const subscriptions = new Turns(subscriptionTurns);
 
-  async function serve(call: RouteCall<'services.mcp'> | RouteCall<'services.mcp.app'>, appId?: string) {
-    const { caller, body, left, reply, request, stillAllowed } = call;
+  async function serve(call: HubCall, appId?: string) {
+    const { body, left, reply, request } = call;
+    const caller = toolCallerOf(call.caller);
+    const stillAllowed = async () => toolCallerOf(await call.stillAllowed());
     const { method } = body as { readonly method?: unknown };
     const turns = method === 'subscriptions/listen' ? subscriptions : calls;
-    const end = await turns.take(caller.installationId);
+    const end = await turns.take(caller.id);
     const over = new AbortController();
     const late = setTimeout(() => over.abort(), limits.eventStreamSeconds.value * 1_000);
-    const off = hub.callers.onEnd(caller, () => over.abort());
+    const off = hub.callers.onEnd(call.caller, () => over.abort());
     try {
       // It may have ended before anybody listened for that.
       await stillAllowed();
@@ -59,13 +68,23 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
     }
   }
 
+  async function serveOne(call: HubCall, appId: string) {
+    const [app] = await hub.served.of(call.caller.accountKey, appId);
+    if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
+    return serve(call, appId);
+  }
+
   return {
     'services.mcp': (call) => serve(call),
-    async 'services.mcp.app'(call) {
+    'services.mcp.app': (call) => serveOne(call, call.params.appId),
+    async 'mcp.tools'(call) {
+      if (!serves(call.caller, null)) throw refuse('not_authorized', 'This token is for the tools of one app.');
+      return serve(call);
+    },
+    async 'mcp.tools.app'(call) {
       const { appId } = call.params;
-      const [app] = await hub.served.of(call.caller.accountKey, appId);
-      if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
-      return serve(call, appId);
+      if (!serves(call.caller, appId)) throw refuse('not_authorized', 'This token is for the tools of another app.');
+      return serveOne(call, appId);
     },
     'account.toolCalls': async ({ caller, query }) => ({
       status: 200,

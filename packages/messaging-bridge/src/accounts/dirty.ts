@@ -7,6 +7,8 @@ export interface Dirty {
   mark(accountId: string): void;
   /** Resolves when nothing is marked any more. */
   settled(): Promise<void>;
+  /** How many are marked. */
+  waiting(): number;
   close(): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
   return {
     mark,
     settled,
+    waiting: () => marked.size,
     async close() {
       isClosed = true;
       for (const timer of timers.values()) clearTimeout(timer);

@@ -226,9 +226,9 @@ function nameRefusal(error: unknown, name: string): string | null {
   return wrong === undefined ? null : `“${name}” ${wrong.message}. Choose another name.`;
 }
 
-/** Names have small letters; the form says what becomes of others before it is sent. */
+/** Names have small letters and no blanks; the form says what becomes of others before it is sent. */
 function nameOf(typed: string): string {
-  return typed.trim().toLowerCase();
+  return typed.trim().toLowerCase().replaceAll(/\s+/g, '-');
 }
 
 interface CreateProps {
@@ -288,9 +288,9 @@ function CreateForm({ invitation, onSwitch }: CreateProps) {
       />
       <p id="account-name-help" class={problem.value === null ? 'field-help' : 'field-help wrong'} aria-live="polite">
         {problem.value ??
-          (name === typed.value.trim()
+          (name === typed.value.trim() || accountNameProblem(name) !== null
             ? '3 to 32 letters, digits and single hyphens. You can’t change it later.'
-            : `Your name will be “${name}”, in small letters. You can’t change it later.`)}
+            : `Your name will be “${name}”. You can’t change it later.`)}
       </p>
       <Outcome failure={failure.value} />
       <button type="submit" class="button primary" aria-disabled={busy.value} aria-busy={busy.value}>

@@ -9,7 +9,7 @@ import type { MessagingBridgeOrder } from './messaging-bridge.ts';
 async function start(order: MessagingBridgeOrder, started: Started): Promise<Serving<null>> {
   const { config, logLevel, withMetrics } = order;
   const metrics = withMetrics ? await openMetrics('messaging bridge', bridgeMetrics) : undefined;
-  const bridge = await startBridgeProcess(config, createLog(logLevel));
+  const bridge = await startBridgeProcess(config, createLog(logLevel), metrics?.own);
   started.add(() => bridge.close());
   return { report: null, metrics: metrics?.text };
 }

@@ -24,7 +24,8 @@ export const messagingBridge: ProgramPart<'Messaging bridge', null, MessagingBri
     };
   },
   listeners: bridgeListeners,
-  greeting: ({ config }) => ({
-    facts: [{ label: 'Homeserver', value: config.messagingBridge.homeserverUrl ?? '' }],
-  }),
+  greeting({ config: { messagingBridge } }) {
+    const { homeserverUrl } = messagingBridge;
+    return homeserverUrl === null ? {} : { facts: [{ label: 'Homeserver', value: homeserverUrl }] };
+  },
 };

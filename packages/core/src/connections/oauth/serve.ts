@@ -1,14 +1,14 @@
 // What clients outside the platform reach at the connect origin before they have a token, and when they want another one.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { clientNetwork, limits, type RateLimitName, refuse } from '@platform/contract';
+import { clientNetwork, limits, type RateLimitName, type Refusal, refuse } from '@platform/contract';
 import { readBody } from '@platform/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../../context.ts';
 import { hashCredential } from '../../credentials/credential.ts';
 import type { TakeRate } from '../../http/rates/rate-limit.ts';
 import type { ConnectServer } from '../../http/server/connect-server.ts';
-import { isConnectPath, PATHS, requestCookie } from '../addresses.ts';
+import { connectChallenge, isConnectPath, PATHS, readToolsPath, requestCookie } from '../addresses.ts';
 import { takeContinuation } from '../request-queries.ts';
 import type { DocumentOptions } from './client-documents.ts';
 import { metadataAt } from './metadata.ts';
@@ -20,9 +20,10 @@ const BODY_MILLISECONDS = 10_000;
 /** Readable by pages of any origin, never with credentials: what is there is public, or needs what only the client has. */
 const ANYWHERE = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'Retry-After, X-Request-Id' };
 const PREFLIGHT = {
-  'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version',
+  'access-control-allow-headers': 'authorization, content-type, mcp-protocol-version, mcp-method, mcp-name',
   'access-control-max-age': '600',
 };
+const READABLE = { 'access-control-expose-headers': 'WWW-Authenticate, Retry-After, X-Request-Id' };
 const NEVER_A_PAGE = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -132,8 +133,24 @@ export function connectServer(
         send(reply.raw, 200, document, { 'cache-control': 'public, max-age=300' });
       }
     },
+    fields(path, { origin, refused }) {
+      const target = readToolsPath(path);
+      if (target === null) return null;
+      return {
+        // Whether the page may is checked with its token; without one there is nothing to read.
+        ...(origin === undefined ? {} : { 'access-control-allow-origin': origin, ...READABLE, ...PREFLIGHT }),
+        ...(refused?.code === 'unauthenticated' || refused?.code === 'session_expired'
+          ? { 'www-authenticate': connectChallenge(config, target, presentedError(refused)) }
+          : {}),
+      };
+    },
     close: async () => (await opened)?.close(),
   };
+}
+
+/** A token that came and is none any more; without one there is no error to tell (RFC 6750, section 3.1). */
+function presentedError({ detail }: Refusal): { readonly error?: 'invalid_token' } {
+  return detail === undefined ? {} : { error: 'invalid_token' };
 }
 
 async function mayGoOn({ database, clock }: CoreContext, id: string, continuation: string): Promise<boolean> {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { StartError } from '../../config/start-error.ts';
+import { StartError, systemCode } from '../../config/start-error.ts';
 
 /** The user that PostgreSQL's processes run as, when that is not the user we are. */
 export interface ServerUser {
@@ -163,9 +163,27 @@ function mayUseReserve(): boolean {
   return ((BigInt(`0x${capabilities ?? '0'}`) >> SYS_RESOURCE) & 1n) === 1n;
 }
 
-/** Changes the owner of a path to `user`. */
+/** Changes the owner of a path to `user`. @throws {StartError} `no_postgres_user` */
 export function giveTo(file: string, user: ServerUser | undefined): void {
-  if (user !== undefined) fs.lchownSync(file, user.uid, user.gid);
+  if (user !== undefined) changeOwner(file, user.uid, user.gid);
+}
+
+/**
+ * Changes the owner of a path.
+ *
+ * @throws {StartError} `no_postgres_user` for a root without other users, as in a user namespace with a single id
+ */
+export function changeOwner(file: string, uid: number, gid: number): void {
+  try {
+    fs.lchownSync(file, uid, gid);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code !== 'EINVAL' && code !== 'EPERM') throw error;
+    throw new StartError(
+      'no_postgres_user',
+      `PostgreSQL must not run as root, and this root may not give files to another user (${code}). Run the platform as an ordinary user, or give the container user ids besides that of root.`,
+    );
+  }
 }
 
 /** Makes `folder` (and missing parents) if needed, then sets its mode exactly, whatever the umask. */

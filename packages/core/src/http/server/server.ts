@@ -38,6 +38,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { config, log, pacing } = options;
   async function refuseRequest(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> {
     await pacing.refusal(request, refusal);
+    const { origin } = request.headers;
+    reply.headers(options.connect.fields(pathOf(request.url), { origin, refused: refusal }) ?? {});
     sendRefusal(reply, refusal, request.id);
   }
 
@@ -63,6 +65,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', request.id).headers(DATA).header('vary', 'Origin');
     const { traceparent, origin } = request.headers;
     if (typeof traceparent === 'string' && isTraceparent(traceparent)) reply.header('traceparent', traceparent);
+    reply.headers(options.connect.fields(pathOf(request.url), { origin, refused: null }) ?? {});
     if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {
       reply.header('access-control-allow-origin', origin);
       reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');

@@ -30,7 +30,12 @@ describe('the listener of core', () => {
         pacing: new Pacing({ rates: unlimitedRates, config }),
         log: { debug: logged, info: logged, warn: logged, error: logged },
         serveShell: async (req, res) => handle(req, res),
-        connect: { isPath: () => false, answer: async () => undefined, close: async () => undefined },
+        connect: {
+          isPath: () => false,
+          fields: () => null,
+          answer: async () => undefined,
+          close: async () => undefined,
+        },
         serveApp: async (req, res) => handle(req, res),
       },
       handle,

@@ -15,7 +15,8 @@ import { lengthen, present } from '../chain.ts';
 import { recordCall } from '../record.ts';
 import { withBackend } from '../served/backend-session.ts';
 import { plainText } from '../served/offer.ts';
-import type { Hub, HubTool, ToolCaller } from './hub-tool.ts';
+import { routeCallerOf, type ToolCaller } from '../tool-caller.ts';
+import type { Hub, HubTool } from './hub-tool.ts';
 import { passable } from './passable.ts';
 
 /** Bytes of what an app says of a call that it refuses. */
@@ -58,7 +59,7 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
     return refused(error);
   } finally {
     await recordCall(hub, {
-      ...{ accountKey: caller.accountKey, caller: caller.appId, tool: tool.name, outcome },
+      ...{ accountKey: caller.accountKey, caller: caller.recorded, tool: tool.name, outcome },
       ...{ milliseconds: performance.now() - begun, argumentsHash: hash },
     });
   }
@@ -74,11 +75,17 @@ async function callBuiltIn(
   { caller, stillAllowed, arguments: given, chain, signal }: ToolCallParts,
   { builtIn }: Extract<HubTool, { of: 'platform' }>,
 ): Promise<CallToolResult> {
-  lengthen(hub, caller.installationId, chain, null);
+  lengthen(hub, caller.id, chain, null);
   const parsed = builtIn.arguments.safeParse(given);
   if (!parsed.success)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${parsed.error.message}`);
-  const call = { ...builtIn.place(parsed.data), caller, stillAllowed, left: signal };
+  const call = {
+    ...builtIn.place(parsed.data),
+    caller: routeCallerOf(caller),
+    stillAllowed: async () => routeCallerOf(await stillAllowed()),
+    consented: caller.credential.kind === 'connection',
+    left: signal,
+  };
   const answer = await hub.routeCalls.call(builtIn.route, call);
   const structuredContent = (answer ?? {}) as Record<string, unknown>;
   return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
@@ -89,7 +96,7 @@ async function callApp(
   { caller, stillAllowed, arguments: given, chain, signal, progress }: ToolCallParts,
   { serving, tool }: Extract<HubTool, { of: 'app' }>,
 ): Promise<CallToolResult> {
-  const links = lengthen(hub, caller.installationId, chain, serving.id);
+  const links = lengthen(hub, caller.id, chain, serving.id);
   const late = new AbortController();
   const tooLate = (seconds: number): void =>
     late.abort(refuse('upstream_timeout', `The app did not answer within ${seconds} seconds.`));
@@ -97,7 +104,7 @@ async function callApp(
   const all = setTimeout(tooLate, limits.toolSeconds.value * 1_000, limits.toolSeconds.value);
   try {
     const options = {
-      ...{ caller: caller.appId, chain: present(hub, links, serving.id) },
+      ...{ caller: caller.shown, chain: present(hub, links, serving.id) },
       ...{ signal: AbortSignal.any([signal, late.signal]), alive: () => clearTimeout(first) },
     };
     await stillAllowed();

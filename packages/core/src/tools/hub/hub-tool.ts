@@ -1,21 +1,19 @@
 // A tool as the hub lists it to one caller, and which ones that are.
-import { limits, type PermissionId, routes } from '@platform/contract';
+import { limits, matchesResource, type PermissionId, routes } from '@platform/contract';
 import * as z from 'zod';
 import { answerSchema, type BuiltInTool } from '../../built-in-tool.ts';
 import type { CoreContext } from '../../context.ts';
 import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
-import type { FrontendCaller, InstallationCaller } from '../../installations/face.ts';
 import type { ValueChecks } from '../check-values.ts';
 import type { OfferedTool } from '../served/offer.ts';
 import type { ServedTools, Serving } from '../served/served-tools.ts';
+import type { ToolCaller } from '../tool-caller.ts';
 
 /** The context with what the calls of one process share. */
 export interface Hub extends CoreContext {
   readonly served: ServedTools;
   readonly checks: ValueChecks;
 }
-
-export type ToolCaller = FrontendCaller | InstallationCaller;
 
 interface Listed {
   /** By which it is called here, and which grants name: `<app-id>.<tool>` for one of an app. */
@@ -39,7 +37,7 @@ const builtInSchemas = new WeakMap<BuiltInTool, Pick<Listed, 'inputSchema' | 'ou
 
 /** The tools that the caller may call, by name: of the platform and of its other apps, or of one app under their own names. */
 export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Promise<HubTool[]> {
-  const patterns = resourcesOf(caller.grants, 'mcp.tools.call');
+  const { patterns } = caller;
   if (patterns.length === 0) return [];
   const builtIn = appId === undefined ? hub.builtInTools.all.filter((tool) => mayUse(caller, tool)) : [];
   const serving = patterns.some((pattern) => !pattern.startsWith('platform-'))
@@ -49,9 +47,9 @@ export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Pr
     ...builtIn.map(listedBuiltIn),
     ...serving
       // An app has its own tools at hand.
-      .filter((one) => one.id !== caller.installationId)
+      .filter((one) => one.id !== caller.id)
       .flatMap((one) => one.offer.tools.map((tool) => listedOffered(one, tool, appId !== undefined)))
-      .filter(({ name }) => allows(caller.grants, 'mcp.tools.call', name))
+      .filter(({ name }) => mayCall(caller, name))
       .slice(0, limits.toolsPerAccount.value),
   ].sort((one, other) => (one.shown < other.shown ? -1 : 1));
 }
@@ -67,16 +65,24 @@ export async function findTool(
   // No app id has a dot.
   const [owner = '', ...rest] = appId === undefined ? name.split('.') : [appId, name];
   const full = `${owner}.${rest.join('.')}`;
-  if (!allows(caller.grants, 'mcp.tools.call', full)) return undefined;
+  if (!mayCall(caller, full)) return undefined;
   const [serving] = await hub.served.of(caller.accountKey, owner);
-  if (serving === undefined || serving.id === caller.installationId) return undefined;
+  if (serving === undefined || serving.id === caller.id) return undefined;
   const tool = serving.offer.tools.find((one) => one.name === rest.join('.'));
   return tool === undefined ? undefined : listedOffered(serving, tool, appId !== undefined);
 }
 
-/** It was granted the tool, and has the grant of the route itself. */
-function mayUse({ kind, grants }: ToolCaller, { name, route, for: whom }: BuiltInTool): boolean {
-  if (whom === 'own-clients' || !allows(grants, 'mcp.tools.call', name)) return false;
+function mayCall({ patterns }: Pick<ToolCaller, 'patterns'>, name: string): boolean {
+  return patterns.some((pattern) => matchesResource(pattern, name));
+}
+
+/** It was granted the tool, and an app has the grant of the route itself. */
+function mayUse(caller: ToolCaller, { name, route, for: whom }: BuiltInTool): boolean {
+  const { credential } = caller;
+  if (!mayCall(caller, name)) return false;
+  if (credential.kind === 'connection') return whom !== 'apps';
+  if (whom === 'own-clients') return false;
+  const { kind, grants } = credential;
   const spec: (typeof routes)[typeof route] = routes[route];
   if (!(spec.callers as readonly string[]).includes(kind)) return false;
   if (!('grant' in spec)) return true;

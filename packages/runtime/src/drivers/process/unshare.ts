@@ -28,6 +28,12 @@ const DROP_EVERYTHING = [
   'KILL',
 ];
 
+/**
+ * A step of its own, before the network is made: the kernel gives the files of a network device below /sys to whom root is mapped
+ * to at that moment, and `loopbackUp` may have to write one.
+ */
+const ROOT_OF_USER_NAMESPACE = ['unshare', '--user', '--map-root-user', '--'];
+
 /** The argument list: namespaces first, then a small script that builds the root, then everything is given up. */
 export function unshareArguments(input: UnshareInput): string[] {
   const inUserNamespace = input.privilege.kind === 'user-namespace';
@@ -38,8 +44,8 @@ export function unshareArguments(input: UnshareInput): string[] {
     '--pdeathsig',
     'KILL',
     '--',
+    ...(inUserNamespace ? ROOT_OF_USER_NAMESPACE : []),
     'unshare',
-    ...(inUserNamespace ? ['--user', '--map-root-user'] : []),
     '--mount',
     '--propagation',
     'private',

@@ -11,6 +11,7 @@ import { limits } from '@platform/contract';
 import tar from 'tar-stream';
 import { authorToken } from '../../../../tests/support/author-token.ts';
 import { confirm, registerAccount, signIn, type TestAccount } from '../../../../tests/support/client.ts';
+import { connectClient } from '../../../../tests/support/connected-client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
@@ -26,6 +27,7 @@ let account: TestAccount;
 let stranger: TestAccount;
 let app: InstalledTestApp;
 let published: Buffer;
+let clientTokens: string[];
 let commandLineToken: string;
 
 before(async () => {
@@ -50,6 +52,8 @@ before(async () => {
   });
   assert.equal(said.status, 201, said.text);
   ({ token: commandLineToken } = await authorToken(account));
+  const { tokens } = await connectClient(platform, account);
+  clientTokens = [tokens.access_token, tokens.refresh_token];
   await account.browser.take('/v1/account/home', { method: 'PUT', body: { order: ['diary'], pinned: ['diary'] } });
   await account.browser.take('/v1/account/secrets/mail', { method: 'PUT', body: { value: CANARY } });
 });
@@ -137,6 +141,8 @@ test('it has everything core keeps of the account, in files that the first of th
   assert.equal(json(files, 'sessions.json').items[0].id, account.sessionId);
   const [commandLine] = json(files, 'command-lines.json').items;
   assert.equal(commandLine.machine, 'a laptop');
+  const [connection] = json(files, 'connections.json').items;
+  assert.deepEqual(connection.client, { name: 'A test client', host: '127.0.0.1' });
   assert.deepEqual(json(files, 'home.json').pinned, ['diary']);
   assert.ok(lines(files, 'apps-0001.jsonl').some(({ appId, home }) => appId === 'launcher' && home));
   assert.deepEqual(
@@ -183,7 +189,7 @@ test('it has no value of a secret, no credential, and nothing of another account
   for (const { key, token_hash } of rows)
     for (const secret of [key, token_hash.toString('hex'), token_hash.toString('base64url')])
       assert.ok(!all.includes(secret));
-  const credentials = [account.cookie.split('=')[1] ?? '?', app.credential, commandLineToken];
+  const credentials = [account.cookie.split('=')[1] ?? '?', app.credential, commandLineToken, ...clientTokens];
   for (const secret of [CANARY, ...credentials, 'stranger', 'not-mine', 'theirs'])
     assert.ok(!all.includes(secret), secret);
 });

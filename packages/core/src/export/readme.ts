@@ -30,6 +30,7 @@ account.json                       name, registration, plan
 passkeys.json                      public keys and counters; private keys never leave your devices
 sessions.json                      open sessions
 command-lines.json                 machines whose ./platform is signed in
+connections.json                   clients outside that may use your tools, and what they may do
 apps-*.jsonl                       installed apps, with the one that is your home screen
 home.json                          the order of the tiles on it, and which are pinned
 apps/<app>/permissions.json        what the app may do

@@ -38,7 +38,7 @@ export function scopedUse(scopes: readonly string[], tool: string): ToolUse | nu
 }
 
 /** What a client asks for that names nothing, and what the metadata says it may ask for. */
-export const EVERY_SCOPE = ['tools:call:*', 'tools:propose:*'] as const;
+export const EVERY_SCOPE = ['tools:call:*'] as const;
 
 /** Tools of the platform that change nothing, by what they are for. */
 export const READING_TOOLS = {
@@ -52,30 +52,24 @@ export const READING_TOOLS = {
     'platform-messaging.sync',
   ],
   notifications: ['platform-notifications.list'],
-  proposals: ['platform-proposals.get', 'platform-proposals.list'],
   schedules: ['platform-schedules.list'],
   search: ['platform-search.query'],
-  workflows: ['platform-workflows.get', 'platform-workflows.list'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 export type ReadingTopic = keyof typeof READING_TOOLS;
 
 /**
  * What is chosen when a person sees the request: to call what only reads, of the platform's own tools, since what an app says of
- * its tools is the app's word; to propose everything else. Never more than the client asked for.
+ * its tools is the app's word. Never more than the client asked for.
  *
  * @param wanted scopes that the client asked for
  * @param app of a client that connects to one app; its tools have no names of the platform
  */
 export function scopesChosenBeforehand(wanted: readonly string[], app: string | null): string[] {
-  const reading = Object.values(READING_TOOLS)
+  if (app !== null) return [];
+  return Object.values(READING_TOOLS)
     .flat()
-    .map((pattern) => writtenScope({ use: 'call', pattern }));
-  const toRead = app === null ? reading.filter((scope) => wanted.some((one) => scopeCovers(one, scope))) : [];
-  const toPropose = wanted.flatMap((scope) => {
-    const read = readScope(scope);
-    return read === null ? [] : [writtenScope({ use: 'propose', pattern: read.pattern })];
-  });
-  return withoutCovered([...toRead, ...toPropose]);
+    .map((pattern) => writtenScope({ use: 'call', pattern }))
+    .filter((scope) => wanted.some((one) => scopeCovers(one, scope)));
 }
 
 /** The same powers in as few scopes, in their order. */

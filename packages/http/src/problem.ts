@@ -14,6 +14,8 @@ export interface ProblemOptions {
    * more is left of the request's body than is worth reading.
    */
   readonly close?: boolean;
+  /** Fields of the answer beside or in place of its own. Default: none. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** Adds what clients of one service understand. Default: the document as it is. */
   readonly extend?: (problem: Problem) => object;
 }
@@ -37,6 +39,7 @@ export function sendProblem(res: ServerResponse, refusal: Refusal, options: Prob
   res.statusMessage = '';
   res.writeHead(problem.status, {
     ...problemHeaders(refusal, requestId),
+    ...options.fields,
     'content-length': body.length,
     ...(close ? { connection: 'close' } : {}),
   });

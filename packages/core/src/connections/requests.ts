@@ -95,6 +95,8 @@ export async function allowRequest(
     const row = await undecided(context, trx, id);
     const { client, app, wanted, params } = read(context, row);
     const granted = withoutCovered(scopes ?? scopesChosenBeforehand(wanted, app));
+    if (granted.length === 0)
+      throw refuse('invalid_request', 'Nothing is chosen beforehand for this client. Name scopes.');
     const excess = granted.filter((one) => !wanted.some((other) => scopeCovers(other, one)));
     if (excess.length > 0) throw refuse('grants_exceed_request', `The client did not ask for ${excess.join(' ')}.`);
     const connectionId = newId('con', context);

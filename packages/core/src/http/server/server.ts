@@ -9,7 +9,7 @@ import { isNoMore } from '../../database/missing-reference.ts';
 import { isDeadlock } from '../../database/until-no-deadlock.ts';
 import type { AnsweredRequest } from '../../metrics.ts';
 import { isAppOrigin } from '../callers/origins.ts';
-import type { ConnectServer } from './connect-server.ts';
+import type { ConnectServer, Fields } from './connect-server.ts';
 import { createListener } from './listener.ts';
 import { crossOriginMethods, type RouteTableOptions, registerRoutes } from './route-table.ts';
 
@@ -39,8 +39,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
   async function refuseRequest(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Promise<void> {
     await pacing.refusal(request, refusal);
     const { origin } = request.headers;
-    reply.headers(options.connect.fields(pathOf(request.url), { origin, refused: refusal }) ?? {});
-    sendRefusal(reply, refusal, request.id);
+    const fields = options.connect.fields(pathOf(request.url), { origin, refused: refusal }) ?? {};
+    sendRefusal(reply, refusal, { requestId: request.id, fields });
   }
 
   const requestId = () => options.random(12).toString('base64url');
@@ -139,13 +139,17 @@ function noSchema(): never {
 }
 
 /** Past fastify, which would end the answer before the rest of a refused body has been read away. */
-function sendRefusal(reply: FastifyReply, refusal: Refusal, requestId: string): void {
+function sendRefusal(
+  reply: FastifyReply,
+  refusal: Refusal,
+  more: { readonly requestId: string; readonly fields: Fields },
+): void {
   reply.hijack();
   if (reply.raw.headersSent) return;
   for (const [name, value] of Object.entries(reply.getHeaders())) {
     if (value !== undefined) reply.raw.setHeader(name, value);
   }
-  sendProblem(reply.raw, refusal, { requestId });
+  sendProblem(reply.raw, refusal, more);
 }
 
 /**

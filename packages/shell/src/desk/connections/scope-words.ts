@@ -15,10 +15,8 @@ export const READS: Readonly<Record<ReadingTopic, string>> = {
   contacts: 'Read your contacts',
   messages: 'Read your messages',
   notifications: 'Read your notifications',
-  proposals: 'See what it proposed and what became of it',
   schedules: 'See your schedules',
   search: 'Search what your apps hold',
-  workflows: 'See workflows of your apps',
 };
 
 export const TOPICS = Object.keys(READS) as readonly ReadingTopic[];

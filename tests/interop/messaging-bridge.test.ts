@@ -1,41 +1,18 @@
 // The messaging bridge with real homeservers and a foreign client: accounts of the platform and Matrix accounts write to each
 // other, and nobody between them can read it.
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import type { Conversation, MessagingBridgeResult } from '@platform/contract';
 import { databaseText } from '../../packages/core/test-support/database-sweep.ts';
 import { writerOf } from '../../packages/core/test-support/messaging.ts';
 import { BridgeFailure, type BridgeWorld, startBridgeWorld } from '../support/bridge-world.ts';
 import { startConstellation } from '../support/constellation.ts';
-import { type Synapse, synapsePackages } from '../support/synapse.ts';
+import { synapsePackages } from '../support/synapse.ts';
+import { holdsEncryptedAlone, holdsEvent, membershipOf, sessionOf } from '../support/synapse-rows.ts';
 import { STORY_MS, until } from '../support/wait.ts';
 
 const packages = await synapsePackages();
 const skip = packages === null && 'needs Python with venv, and a package index';
-
-/** One row of a homeserver's database. */
-function rowOf({ databaseFile }: Synapse, sql: string, ...values: string[]) {
-  const database = new DatabaseSync(databaseFile, { readOnly: true });
-  const row = database.prepare(sql).get(...values);
-  database.close();
-  return row;
-}
-
-const holds = (server: Synapse, eventId: string) =>
-  rowOf(server, 'SELECT 1 FROM events WHERE event_id = ?', eventId) !== undefined;
-
-const membershipOf = (server: Synapse, room: string, userId: string) =>
-  rowOf(server, 'SELECT membership FROM current_state_events WHERE room_id = ? AND state_key = ?', room, userId)
-    ?.membership;
-
-/** By which key an event is encrypted. */
-function sessionOf(server: Synapse, eventId: string): string {
-  const row = rowOf(server, 'SELECT json FROM event_json WHERE event_id = ?', eventId);
-  const { content } = JSON.parse(String(row?.json)) as { content: { session_id: string } };
-  return content.session_id;
-}
 
 suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
   let world: BridgeWorld;
@@ -186,7 +163,7 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
     const { room: joined } = await vic.receives('canary: after all');
     assert.equal((await gus.ask('block', { conversationId: id })).conversation.state, 'left');
     const { sent } = await vic.do('send', { room: joined, body: 'canary: to the wall' });
-    await until('it to reach the homeserver', () => holds(world.home, String(sent)));
+    await until('it to reach the homeserver', () => holdsEvent(world.home, String(sent)));
     await assert.rejects(
       gus.ask('send', { conversationId: id, transactionId: '2', message: { body: 'x' } }),
       (error) => error instanceof BridgeFailure && error.code === 'conflict',
@@ -237,9 +214,9 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
     const ken = world.person('ken');
     const answers = await Promise.all(Array.from({ length: 10 }, () => ken.ask('identity', {})));
     for (const answer of answers) assert.deepEqual(answer, { identity: { transportUserId: ken.userId } });
-    const sql = 'SELECT count(*) AS count FROM devices WHERE user_id = ? AND hidden = 0';
-    const devices = rowOf(world.home, sql, ken.userId);
-    assert.equal(devices?.count, 1);
+    const sql = 'SELECT count(*) AS count FROM devices WHERE user_id = ? AND NOT hidden';
+    const [devices] = await world.home.database.rows(sql, ken.userId);
+    assert.equal(Number(devices?.count), 1);
   });
 
   test('a wait for news ends with them, and every reader gets all of them', async () => {
@@ -279,13 +256,16 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
         transactionId: body,
         message: { body },
       });
-      return sessionOf(world.home, message.id);
+      return await sessionOf(world.home, message.id);
     };
     const before = await send('canary: to both');
     assert.equal(await send('canary: again to both'), before);
     await ron.receives('canary: again to both');
     await ron.do('leave', { room });
-    await until('the leaving to reach the homeserver', () => membershipOf(world.home, room, ron.userId) === 'leave');
+    await until(
+      'the leaving to reach the homeserver',
+      async () => (await membershipOf(world.home, room, ron.userId)) === 'leave',
+    );
     assert.notEqual(await send('canary: to nobody'), before);
     assert.equal((await ivy.conversationWith(ron.userId)).state, 'open');
   });
@@ -357,19 +337,7 @@ suite('messages over Matrix', { skip, timeout: STORY_MS }, () => {
   });
 
   test('both databases hold encrypted messages alone, and the wire between bridge and homeserver no plaintext', async () => {
-    for (const { databaseFile } of [world.home, world.away]) {
-      const database = new DatabaseSync(databaseFile, { readOnly: true });
-      const rows = database.prepare('SELECT type, count(*) AS count FROM events GROUP BY type').all();
-      database.close();
-      const types = rows.map(({ type }) => type);
-      assert.ok(types.includes('m.room.encrypted'));
-      // Reactions are never encrypted.
-      assert.ok(!types.includes('m.room.message'), `${databaseFile} holds ${types.join(', ')}`);
-      for (const suffix of ['', '-wal']) {
-        const bytes = await readFile(`${databaseFile}${suffix}`).catch(() => Buffer.alloc(0));
-        assert.equal(bytes.includes('canary'), false);
-      }
-    }
+    for (const server of [world.home, world.away]) assert.deepEqual(await holdsEncryptedAlone(server, 'canary'), []);
     for (const relay of world.wire) {
       const bytes = relay.recorded();
       assert.ok(bytes.includes('m.room.encrypted'));

@@ -15,7 +15,7 @@ import {
 } from '@platform/contract';
 import { type Bridge, type BridgeOptions, startBridge } from '@platform/messaging-bridge';
 import { freePort } from './free-port.ts';
-import { type MatrixClient, startMatrixClient } from './matrix-client.ts';
+import { type MatrixClient, startJsClient, startMatrixClient } from './matrix-client.ts';
 import { type RecordedRelay, startRecordedRelay } from './recorded-relay.ts';
 import { bridgeRegistration, newToken, type Synapse, type Synapses, startSynapses } from './synapse.ts';
 import { until } from './wait.ts';
@@ -54,14 +54,20 @@ export interface BridgeWorld {
   /** For a bridge in a process of its own, once this one has stopped. */
   readonly options: Omit<BridgeOptions, 'log'>;
   person(name: string): Person;
-  /** A Matrix account on the other server. */
+  /** A Matrix account on the other server, with matrix-nio. */
   stranger(name: string): Promise<MatrixClient>;
+  /** A device there of matrix-js-sdk: of a new account, or a further one of an account. @param tools of `jsSdkTools` */
+  elementOf(tools: string, name: string, isFurther?: boolean): Promise<MatrixClient>;
   stopBridge(): Promise<void>;
   startBridge(settings?: { readonly idle?: number }): Promise<void>;
   close(): Promise<void>;
 }
 
-export async function startBridgeWorld(packages: string): Promise<BridgeWorld> {
+/** @param database of the bridge's homeserver */
+export async function startBridgeWorld(
+  packages: string,
+  database: 'sqlite' | 'postgres' = 'sqlite',
+): Promise<BridgeWorld> {
   const folder = await mkdtemp(path.join(tmpdir(), 'bridge-'));
   const bridgePort = await freePort();
   const tokens = { asToken: newToken(), hsToken: newToken() };
@@ -69,7 +75,10 @@ export async function startBridgeWorld(packages: string): Promise<BridgeWorld> {
   const clients: MatrixClient[] = [];
   const fromHomeserver = await startRecordedRelay(() => bridgePort);
   const registration = bridgeRegistration(`http://127.0.0.1:${fromHomeserver.port}`, tokens);
-  const synapses: Synapses<'home' | 'away'> = await startSynapses(packages, { home: { registration }, away: {} });
+  const synapses: Synapses<'home' | 'away'> = await startSynapses(packages, {
+    home: { registration, database },
+    away: {},
+  });
   const { home, away } = synapses.servers;
   const toHomeserver = await startRecordedRelay(() => Number(new URL(home.origin).port));
   const options = {
@@ -95,6 +104,11 @@ export async function startBridgeWorld(packages: string): Promise<BridgeWorld> {
     person: (name) => personAt(`http://127.0.0.1:${bridgePort}`, token, name, home.serverName),
     async stranger(name) {
       const client = await startMatrixClient(packages, away, name);
+      clients.push(client);
+      return client;
+    },
+    async elementOf(tools, name, isFurther = false) {
+      const client = await startJsClient(tools, { server: away, name, isFurther });
       clients.push(client);
       return client;
     },

@@ -1,14 +1,17 @@
-// A foreign Matrix client with encryption, matrix-nio, as a process that a test talks to.
+// Foreign Matrix clients with encryption as processes that a test talks to: matrix-nio, and matrix-js-sdk, on which Element is
+// built.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
+import { lockedTools } from './locked-tools.ts';
 import type { Synapse } from './synapse.ts';
 import { until } from './wait.ts';
 
-const PROGRAM = new URL('./synapse/nio_client.py', import.meta.url).pathname;
+const NIO_CLIENT = new URL('./synapse/nio_client.py', import.meta.url).pathname;
+const JS_SDK = new URL('./matrix-js-sdk/', import.meta.url).pathname;
 /** What arrives passes two servers and is decrypted. */
 const ARRIVES_MS = 60_000;
 
@@ -19,13 +22,18 @@ export interface Arrived {
   readonly id: string;
   readonly body: string;
   readonly decrypted: boolean;
+  /** All of it, of a client of matrix-js-sdk. */
+  readonly type?: string;
+  readonly content?: Readonly<Record<string, unknown>>;
+  /** Of one that is `undecrypted`. */
+  readonly failure?: string;
 }
 
 export interface MatrixClient {
   readonly userId: string;
   /** What arrived, in that order. */
   readonly arrived: readonly Arrived[];
-  /** A command of nio_client.py. @throws Error where the client says that it failed */
+  /** A command of nio_client.py, or of matrix-js-sdk/client.mjs. @throws Error where the client says that it failed */
   do(command: string, args?: object): Promise<Record<string, unknown>>;
   /** Waits for an invitation. @returns the room */
   invitedBy(userId: string): Promise<string>;
@@ -34,14 +42,37 @@ export interface MatrixClient {
   close(): Promise<void>;
 }
 
-/** Registers an account and logs in, with a new device. */
-export async function startMatrixClient(packages: string, server: Synapse, name: string): Promise<MatrixClient> {
+/** Whose device, at which server. */
+export interface Login {
+  readonly server: Synapse;
+  readonly name: string;
+  /** Of an account that there is already. */
+  readonly isFurther?: boolean;
+}
+
+/** A device of matrix-nio. @param packages of `synapsePackages` */
+export const startMatrixClient = (packages: string, server: Synapse, name: string): Promise<MatrixClient> =>
+  start({ server, name }, 'python3', [NIO_CLIENT], { PYTHONPATH: packages });
+
+/** What clients of matrix-js-sdk are made of; `null` without a package index. */
+export const jsSdkTools = (): Promise<string | null> => lockedTools(JS_SDK).catch(() => null);
+
+/** A device of matrix-js-sdk. @param tools of `jsSdkTools` */
+export const startJsClient = (tools: string, login: Login): Promise<MatrixClient> =>
+  start(login, process.execPath, [path.join(JS_SDK, 'client.mjs'), tools]);
+
+async function start(
+  { server, name, isFurther = false }: Login,
+  program: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<MatrixClient> {
   const password = 'only-of-tests';
-  await server.register(name, password);
-  const folder = await mkdtemp(path.join(tmpdir(), 'nio-'));
-  const child = spawn('python3', [PROGRAM, server.origin, `@${name}:${server.serverName}`, password, folder], {
-    stdio: ['pipe', 'pipe', process.env.NIO_LOG === undefined ? 'ignore' : 'inherit'],
-    env: { ...process.env, PYTHONPATH: packages },
+  if (!isFurther) await server.register(name, password);
+  const folder = await mkdtemp(path.join(tmpdir(), 'matrix-client-'));
+  const child = spawn(program, [...args, server.origin, `@${name}:${server.serverName}`, password, folder], {
+    stdio: ['pipe', 'pipe', process.env.MATRIX_CLIENT_LOG === undefined ? 'ignore' : 'inherit'],
+    env: { ...process.env, ...env },
   });
   const arrived: Arrived[] = [];
   const answers = new Map<number, (answer: Record<string, unknown>) => void>();

@@ -9,6 +9,7 @@ import * as path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 import { lockedPython } from './locked-python.ts';
+import { openPostgresDatabase, openSqliteDatabase, type SynapseDatabase } from './synapse-database.ts';
 import { until } from './wait.ts';
 
 const run = promisify(execFile);
@@ -23,7 +24,7 @@ export interface Synapse {
   /** Its client-server API, without TLS. */
   readonly origin: string;
   /** All that it stores. */
-  readonly databaseFile: string;
+  readonly database: SynapseDatabase;
   /** Makes an ordinary account with a password. */
   register(name: string, password: string): Promise<void>;
   log(): Promise<string>;
@@ -40,6 +41,8 @@ export interface Synapses<Name extends string> {
 }
 
 export interface SynapseOptions {
+  /** Default: `sqlite`. */
+  readonly database?: 'sqlite' | 'postgres';
   /** What is registered as application service, once the server's name is known. Default: nothing. */
   readonly registration?: (serverName: string) => object;
   /** Of its configuration, in the place of what the helper sets. */
@@ -62,21 +65,27 @@ export async function startSynapses<Name extends string>(
   await makeCertificates(folder);
   const servers = {} as Record<Name, Synapse>;
   const close = async (): Promise<void> => {
-    await Promise.all(Object.values<Synapse>(servers).map((server) => server.stop()));
-    await rm(folder, { recursive: true, force: true });
-  };
-  try {
     await Promise.all(
-      names.map(async (name) => {
-        const { tls, plain } = ports.get(name) ?? { tls: 0, plain: 0 };
-        const own = path.join(folder, name);
-        await mkdir(own);
-        servers[name] = await startSynapse(packages, { folder: own, tls, plain, serverNames, ...wanted[name] });
+      Object.values<Synapse>(servers).map(async (server) => {
+        await server.stop();
+        await server.database.close();
       }),
     );
-  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+  };
+  const starts = await Promise.allSettled(
+    names.map(async (name) => {
+      const { tls, plain } = ports.get(name) ?? { tls: 0, plain: 0 };
+      const own = path.join(folder, name);
+      await mkdir(own);
+      servers[name] = await startSynapse(packages, { folder: own, tls, plain, serverNames, ...wanted[name] });
+    }),
+  );
+  // What has started ends with what has not.
+  const failed = starts.find((start) => start.status === 'rejected');
+  if (failed !== undefined) {
     await close();
-    throw error;
+    throw failed.reason;
   }
   return { packages, servers, close };
 }
@@ -92,7 +101,11 @@ async function startSynapse(packages: string, start: Start): Promise<Synapse> {
   const { folder, plain, tls } = start;
   const serverName = `localhost:${tls}`;
   const config = path.join(folder, 'homeserver.yaml');
-  await writeFile(config, JSON.stringify(await settingsOf(start, serverName)));
+  const database =
+    start.database === 'postgres'
+      ? await openPostgresDatabase()
+      : openSqliteDatabase(path.join(folder, 'homeserver.db'));
+  await writeFile(config, JSON.stringify(await settingsOf(start, serverName, database.settings)));
   const program = ['-m', 'synapse.app.homeserver', '--config-path', config];
   const env = { ...process.env, PYTHONPATH: packages };
   await run('python3', [...program, '--generate-keys'], { env, cwd: folder });
@@ -102,7 +115,7 @@ async function startSynapse(packages: string, start: Start): Promise<Synapse> {
   const server: Synapse = {
     serverName,
     origin,
-    databaseFile: path.join(folder, 'homeserver.db'),
+    database,
     register: (name, password) => register(origin, name, password),
     log: () => readFile(path.join(folder, 'homeserver.log'), 'utf8').catch(() => ''),
     async stop() {
@@ -132,6 +145,7 @@ async function startSynapse(packages: string, start: Start): Promise<Synapse> {
 async function settingsOf(
   { folder, tls, plain, serverNames, registration, settings }: Start,
   serverName: string,
+  database: object,
 ): Promise<object> {
   const registrationFile = path.join(folder, 'registration.yaml');
   if (registration !== undefined) await writeFile(registrationFile, JSON.stringify(registration(serverName)));
@@ -150,7 +164,7 @@ async function settingsOf(
     federation_custom_ca_list: [path.join(authority, 'authority.crt')],
     federation_domain_whitelist: serverNames,
     ip_range_whitelist: ['127.0.0.1/32'],
-    database: { name: 'sqlite3', args: { database: path.join(folder, 'homeserver.db') } },
+    database,
     media_store_path: path.join(folder, 'media'),
     signing_key_path: path.join(folder, 'signing.key'),
     log_config: logConfig,

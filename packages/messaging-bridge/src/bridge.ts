@@ -1,12 +1,13 @@
 // The messaging bridge: carries the messages of accounts over Matrix, encrypted, for core (contract 4f, "Bridge").
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAccounts } from './accounts/accounts.ts';
-import { serverNameOf } from './accounts/provisioning.ts';
+import { userOfService } from './accounts/provisioning.ts';
+import { type Claim, openClaim } from './claim.ts';
 import { openDoorbell } from './doorbell.ts';
 import { OperationError } from './failure.ts';
 import { listen } from './listener.ts';
 import type { Log } from './log.ts';
-import { openHomeserver } from './matrix/homeserver.ts';
+import { openHomeserver, serverOf } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
 import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
 import { openOperations } from './operations.ts';
@@ -33,6 +34,8 @@ export interface BridgeOptions {
   readonly clock?: () => number;
   /** Milliseconds for which an account stays open that nobody uses. Default: five minutes. */
   readonly idle?: number;
+  /** Milliseconds between two looks whether this is the bridge that works for the homeserver. Default: one minute. */
+  readonly claim?: number;
 }
 
 export interface Bridge {
@@ -45,6 +48,7 @@ export interface Bridge {
 }
 
 const IDLE_MS = 300_000;
+const CLAIM_MS = 60_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -61,14 +65,17 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       throw error instanceof DamagedStoreError ? new BridgeStartError(error.message, { cause: error }) : error;
     });
     const homeserver = openHomeserver({ ...options.homeserver, token: registration.asToken });
-    const accounts = openAccounts({ homeserver, serverName, cards, clock, log, idle });
+    let problem: string | null = 'The homeserver has not answered yet.';
+    const requireReady = () => {
+      if (problem !== null) throw new OperationError('unavailable', problem);
+    };
+    const accounts = openAccounts({ homeserver, serverName, cards, clock, log, idle, requireReady });
     const doorbell = openDoorbell(accounts, log, metrics);
     metrics.watch(() => ({
       accounts: accounts.all().length,
       openAccounts: accounts.open().length,
       dirtyAccounts: doorbell.waiting(),
     }));
-    let problem: string | null = 'The homeserver has not answered yet.';
     const ending = new AbortController();
 
     const listener = await listen({
@@ -77,33 +84,59 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       homeserverToken: registration.hsToken,
       operations: openOperations(accounts, clock),
       doorbell,
-      requireReady() {
-        if (problem !== null) throw new OperationError('unavailable', problem);
-      },
+      requireReady,
       log,
       metrics,
     });
 
-    async function connect(): Promise<void> {
+    async function connect(): Promise<Claim | null> {
       for (let pause = FIRST_PAUSE_MS; !ending.signal.aborted; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
         try {
-          const name = await serverNameOf(homeserver);
+          const userId = await userOfService(homeserver);
+          const name = serverOf(userId);
+          const claim = openClaim({ folder, homeserver, userId, hasAccounts: () => [...cards.all()].length > 0 });
           problem =
             name === serverName
-              ? null
+              ? await claim.take()
               : `The homeserver is ${name}, and PLATFORM_MESSAGING_SERVER_NAME is ${serverName}.`;
-          if (problem !== null) log.error({}, problem);
-          else break;
+          if (problem === null) return claim;
+          log.error({}, problem);
         } catch (error) {
           problem = 'The homeserver does not answer, or does not know the registration of the bridge.';
           log.warn({ err: error }, problem);
         }
-        await delay(pause, undefined, { signal: ending.signal }).catch(() => undefined);
+        await pausing(pause);
       }
-      if (ending.signal.aborted) return;
+      return null;
+    }
+
+    const pausing = (milliseconds: number) =>
+      delay(milliseconds, undefined, { signal: ending.signal }).catch(() => undefined);
+
+    async function begin(): Promise<void> {
+      const claim = await connect();
+      if (claim === null || ending.signal.aborted) return;
+      keepClaim(claim).catch((error: unknown) => log.error({ err: error }, 'the claim of the bridge is not kept'));
       doorbell.sweep();
       await ring();
       await doorbell.settled();
+    }
+
+    /** Ends for good where another bridge has taken over. */
+    async function keepClaim(claim: Claim): Promise<void> {
+      for (;;) {
+        await pausing(options.claim ?? CLAIM_MS);
+        if (ending.signal.aborted) return;
+        try {
+          problem = await claim.renew();
+        } catch (error) {
+          log.warn({ err: error }, 'whether another bridge works is not known');
+        }
+        if (problem === null) continue;
+        log.error({}, problem);
+        await doorbell.close();
+        return;
+      }
     }
 
     /** Has the homeserver ring at once for what waits since it could not. */
@@ -114,19 +147,25 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         .catch((error: unknown) => log.warn({ err: error }, 'the homeserver does not reach the bridge'));
     }
 
-    const ready = connect();
+    async function close(): Promise<void> {
+      ending.abort();
+      await listener.close();
+      await doorbell.close();
+      await accounts.close();
+      await homeserver.close();
+      store.close();
+    }
+    let closing: Promise<void> | null = null;
+
+    const ready = begin();
     ready.catch((error: unknown) => log.error({ err: error }, 'the bridge could not begin'));
     return {
       port: listener.port,
       ready,
       openAccounts: () => accounts.open().length,
-      async close() {
-        ending.abort();
-        await listener.close();
-        await doorbell.close();
-        await accounts.close();
-        await homeserver.close();
-        store.close();
+      close() {
+        closing ??= close();
+        return closing;
       },
     };
   } catch (error) {

@@ -21,8 +21,8 @@ export interface Doorbell {
 /** Milliseconds between two looks at the accounts that are open, and at all. */
 const OPEN_SWEEP_MS = 60_000;
 const SWEEP_MS = 600_000;
-/** Milliseconds after which an account is looked after again that waits for a key. */
-const KEY_PAUSE_MS = 1_000;
+/** Most milliseconds between two looks at an account that waits for what nobody rings for. */
+const WAITING_MS = { keys: 1_000, rooms: OPEN_SWEEP_MS };
 
 const pushedEvent = z.object({
   room_id: z.string().optional().catch(undefined),
@@ -36,13 +36,14 @@ export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetric
     const started = performance.now();
     let isTaken = false;
     try {
-      const waitsForKey = await accounts.refresh(accountId);
+      const waits = await accounts.refresh(accountId);
       isTaken = true;
-      return waitsForKey ? KEY_PAUSE_MS : null;
+      return waits === null ? null : WAITING_MS[waits];
     } finally {
       metrics.synced((performance.now() - started) / 1_000, isTaken);
     }
   }, log);
+  accounts.onWaiting(dirty.remind);
   const all = () => {
     for (const accountId of accounts.all()) dirty.mark(accountId);
   };

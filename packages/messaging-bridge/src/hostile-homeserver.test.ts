@@ -1,97 +1,33 @@
 // A homeserver that lies, repeats itself and breaks off, as a fake one: nothing is sent without encryption, nothing is shown that
 // was not encrypted, nothing comes twice, and what is malformed stops nothing else.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import * as path from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { MessagingBridgeResult } from '@platform/contract';
-import { BridgeFailure, type Person, personAt } from '../../../tests/support/bridge-world.ts';
+import type { Person } from '../../../tests/support/bridge-world.ts';
 import { until } from '../../../tests/support/wait.ts';
+import { event, type FakeHomeserver, invitation, joinedRoom, Raw } from '../test-support/fake-homeserver.ts';
+import type { ForeignDevice } from '../test-support/foreign-device.ts';
 import {
-  event,
-  type FakeHomeserver,
-  invitation,
-  joinedRoom,
-  Raw,
-  startFakeHomeserver,
-} from '../test-support/fake-homeserver.ts';
-import { type ForeignDevice, openForeignDevice } from '../test-support/foreign-device.ts';
-import { type Bridge, startBridge } from './bridge.ts';
+  failsWith,
+  type HostileWorld,
+  HS_TOKEN,
+  ROOM,
+  says,
+  startHostileWorld,
+  TOKEN,
+  text,
+} from '../test-support/hostile-world.ts';
 
-const TOKEN = 'core'.repeat(10);
-const HS_TOKEN = 'homeserver'.repeat(5);
-const ROOM = '!room';
-const quiet = () => undefined;
-
-let folder: string;
+let world: HostileWorld;
 let homeserver: FakeHomeserver;
-let bridge: Bridge;
 let ada: Person;
 let zoe: ForeignDevice;
 
 beforeEach(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'hostile-'));
-  homeserver = await startFakeHomeserver();
-  bridge = await startBridge({
-    folder,
-    listen: { host: '127.0.0.1', port: 0 },
-    token: TOKEN,
-    serverName: homeserver.serverName,
-    homeserver: { origin: homeserver.origin },
-    registration: { id: 'bridge', asToken: 'a', hsToken: HS_TOKEN },
-    log: { info: quiet, warn: quiet, error: quiet },
-  });
-  await bridge.ready;
-  ada = personAt(`http://127.0.0.1:${bridge.port}`, TOKEN, 'ada', homeserver.serverName);
-  await ada.ask('identity', {});
-  zoe = await openForeignDevice(homeserver, 'zoe');
+  world = await startHostileWorld();
+  ({ homeserver, ada, zoe } = world);
 });
-afterEach(async () => {
-  await bridge.close();
-  await homeserver.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const sendsTo = () => homeserver.calls.filter(({ path: called }) => /\/send\//.test(called));
-const failsWith = (code: string) => (error: unknown) => error instanceof BridgeFailure && error.code === code;
-
-/** Rings as the homeserver does. */
-async function ring(body: unknown = { events: [{ state_key: ada.userId }] }, token = HS_TOKEN): Promise<number> {
-  const response = await fetch(`http://127.0.0.1:${bridge.port}/_matrix/app/v1/transactions/1`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token}` },
-    body: JSON.stringify(body),
-  });
-  return response.status;
-}
-
-/** Has syncs answer so, one after the other, and waits until all were taken in. */
-async function deliver(...answers: object[]): Promise<void> {
-  homeserver.queue(ada.userId, ...answers);
-  await until('all to be taken', async () => {
-    await ring();
-    return homeserver.waiting(ada.userId) === 0;
-  });
-  // In its turn: behind what was taken.
-  await ada.ask('conversations', { limit: 1 });
-}
-
-/** An open conversation, with the key of the other side's room. @returns its id */
-async function openConversation(): Promise<string> {
-  await zoe.share(ROOM, ada.userId);
-  await deliver(joinedRoom(ROOM, ada.userId, zoe.userId));
-  return (await ada.conversationWith(zoe.userId, 'open')).id;
-}
-
-/** A sync with events of the room's timeline. */
-const says = (...events: object[]) => ({ rooms: { join: { [ROOM]: { timeline: { events } } } } });
-const text = (body: string) => ({ msgtype: 'm.text', body });
-
-async function bodies(conversationId: string): Promise<string[]> {
-  const { messages } = await ada.ask('messages', { conversationId, limit: 100 });
-  return messages.map(({ body }) => body).reverse();
-}
+afterEach(() => world.close());
 
 test('a room that is never shown as encrypted is not used, and nothing is sent to it', async () => {
   const restore = homeserver.instead(/^\/createRoom$/, () => {
@@ -100,11 +36,11 @@ test('a room that is never shown as encrypted is not used, and nothing is sent t
   });
   await assert.rejects(ada.ask('direct', { to: zoe.userId }), failsWith('no_encryption'));
   restore();
-  assert.deepEqual(sendsTo(), []);
+  assert.deepEqual(world.sendsTo(), []);
 });
 
 test('a request to a room without encryption cannot be accepted, and the room is left', async () => {
-  await deliver(invitation('!plain', ada.userId, zoe.userId, false));
+  await world.deliver(invitation('!plain', ada.userId, zoe.userId, false));
   const { id } = await ada.conversationWith(zoe.userId, 'request');
   const restore = homeserver.instead(/^\/join\/!plain$/, () => {
     const said = [event('m.room.message', zoe.userId, text('canary'))];
@@ -115,12 +51,12 @@ test('a request to a room without encryption cannot be accepted, and the room is
   restore();
   assert.ok(homeserver.calls.some(({ path: called }) => called === '/rooms/!plain/leave'));
   assert.equal((await ada.conversationWith(zoe.userId)).state, 'request');
-  assert.ok(!(await bodies(id)).some((body) => body.includes('canary')));
+  assert.ok(!(await world.bodies(id)).some((body) => body.includes('canary')));
   await assert.rejects(
     ada.ask('send', { conversationId: id, transactionId: '1', message: { body: 'x' } }),
     failsWith('conflict'),
   );
-  assert.deepEqual(sendsTo(), []);
+  assert.deepEqual(world.sendsTo(), []);
 });
 
 test('to somebody without a device that encrypts nothing is sent, which is said in words', async () => {
@@ -131,11 +67,11 @@ test('to somebody without a device that encrypts nothing is sent, which is said 
     message: { body: 'canary' },
   });
   await assert.rejects(send, (error) => failsWith('no_encryption')(error) && /no device/.test(String(error)));
-  assert.deepEqual(sendsTo(), []);
+  assert.deepEqual(world.sendsTo(), []);
 });
 
 test('a server whose keys are not given is unreachable, and nothing is sent until it gives them', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const restore = homeserver.instead(/^\/keys\/query$/, () => ({
     device_keys: {},
     failures: { 'elsewhere.test': { status: 503 } },
@@ -143,37 +79,39 @@ test('a server whose keys are not given is unreachable, and nothing is sent unti
   homeserver.queue(ada.userId, { device_lists: { changed: [zoe.userId] } });
   const send = () => ada.ask('send', { conversationId: id, transactionId: '1', message: { body: 'canary' } });
   await assert.rejects(send(), failsWith('unreachable'));
-  assert.deepEqual(sendsTo(), []);
+  assert.deepEqual(world.sendsTo(), []);
   restore();
   // The library waits a while before it asks such a server again; a change of the list has it ask at once.
   homeserver.queue(ada.userId, { device_lists: { changed: [zoe.userId] } });
   await until('a message', () => send().catch(() => null));
-  assert.equal(sendsTo().length, 1);
+  assert.equal(world.sendsTo().length, 1);
   assert.ok(!JSON.stringify(homeserver.calls).includes('canary'));
 });
 
 test('events that come again, under the same id or another one, are shown once', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const content = await zoe.encrypt(ROOM, text('once'));
   const sent = event('m.room.encrypted', zoe.userId, content);
   const again = event('m.room.encrypted', zoe.userId, content);
   const later = event('m.room.encrypted', zoe.userId, await zoe.encrypt(ROOM, text('later')));
-  await deliver(says(sent, sent), says(sent, again, later), says(later, again));
-  assert.deepEqual(await bodies(id), ['once', 'later']);
+  await world.deliver(says(sent, sent), says(sent, again, later), says(later, again));
+  assert.deepEqual(await world.bodies(id), ['once', 'later']);
 });
 
 test('a message put into the mouth of somebody else is not shown as theirs', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const content = await zoe.encrypt(ROOM, text('canary: of Zoe'));
   const honest = await zoe.encrypt(ROOM, text('honest'));
-  await deliver(says(event('m.room.encrypted', ada.userId, content), event('m.room.encrypted', zoe.userId, honest)));
+  await world.deliver(
+    says(event('m.room.encrypted', ada.userId, content), event('m.room.encrypted', zoe.userId, honest)),
+  );
   await ada.receives('honest');
-  assert.ok(!(await bodies(id)).some((body) => body.includes('canary')));
+  assert.ok(!(await world.bodies(id)).some((body) => body.includes('canary')));
 });
 
 test('what was not encrypted is not shown, whatever it claims to be', async () => {
-  const id = await openConversation();
-  await deliver(
+  const id = await world.openConversation();
+  await world.deliver(
     says(
       event('m.room.message', zoe.userId, text('canary')),
       event('m.room.encrypted', zoe.userId, { algorithm: 'm.megolm.v1.aes-sha2', body: 'canary', ciphertext: 'x' }),
@@ -181,13 +119,13 @@ test('what was not encrypted is not shown, whatever it claims to be', async () =
     ),
   );
   await ada.receives('encrypted');
-  const shown = await bodies(id);
+  const shown = await world.bodies(id);
   assert.ok(shown.includes('Sent a message without encryption, which isn’t shown.'));
   assert.ok(!shown.some((body) => body.includes('canary')));
 });
 
 test('malformed events and to-device messages stop nothing else', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const good = event('m.room.encrypted', zoe.userId, await zoe.encrypt(ROOM, text('good')));
   const malformed = [null, 7, 'x', [], {}, { type: 1 }, { type: 'm.room.encrypted', sender: {}, content: null }];
   const toDevice = [
@@ -197,7 +135,7 @@ test('malformed events and to-device messages stop nothing else', async () => {
     { type: 'm.room.encrypted', sender: 'nobody', content: { algorithm: 'm.olm.v1.curve25519-aes-sha2' } },
     { type: 'm.secret.send', sender: zoe.userId, content: { secret: 'x'.repeat(100_000) } },
   ];
-  await deliver({
+  await world.deliver({
     to_device: { events: toDevice },
     device_lists: { changed: [1, '@', zoe.userId], left: null },
     device_one_time_keys_count: { signed_curve25519: -1, other: 'x' },
@@ -208,20 +146,20 @@ test('malformed events and to-device messages stop nothing else', async () => {
     },
   });
   await ada.receives('good');
-  assert.deepEqual(await bodies(id), ['good']);
+  assert.deepEqual(await world.bodies(id), ['good']);
 });
 
 test('rooms in which nobody else is, or several, are nobody’s conversation, and one that becomes a group is left', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const alone = { timeline: { events: [event('m.room.message', zoe.userId, text('canary'))] } };
   const third = event('m.room.member', zoe.userId, { membership: 'invite' }, { state_key: '@third:elsewhere.test' });
-  await deliver({ rooms: { join: { '!alone': alone } } }, says(third));
+  await world.deliver({ rooms: { join: { '!alone': alone } } }, says(third));
   await ada.receives(/more than two people/);
   await until('the room to be left', () =>
     homeserver.calls.some(({ path: called }) => called === `/rooms/${ROOM}/leave`),
   );
   assert.equal((await ada.ask('conversations', { limit: 10 })).conversations.length, 1);
-  assert.ok(!(await bodies(id)).some((body) => body.includes('canary')));
+  assert.ok(!(await world.bodies(id)).some((body) => body.includes('canary')));
 });
 
 test('a stranger, or ten thousand of them, who invite without end fill no more than the requests that are kept', async () => {
@@ -235,7 +173,7 @@ test('a stranger, or ten thousand of them, who invite without end fill no more t
         return one.invite;
       }),
     );
-  await deliver(
+  await world.deliver(
     { rooms: { invite: rooms(() => '@one:elsewhere.test') } },
     { rooms: { invite: rooms((count) => `@s${count}:elsewhere.test`) } },
   );
@@ -254,7 +192,7 @@ test('a stranger, or ten thousand of them, who invite without end fill no more t
 });
 
 test('an answer that is too long, no answer, and one that is no JSON are “unavailable”, and nothing of them is kept', async () => {
-  const id = await openConversation();
+  const id = await world.openConversation();
   const send = (transactionId: string) =>
     ada.ask('send', { conversationId: id, transactionId, message: { body: 'canary' } });
   const answers = [
@@ -272,15 +210,15 @@ test('an answer that is too long, no answer, and one that is no JSON are “unav
   const restore = homeserver.instead(/^\/sync$/, () => new Raw(429, '{"errcode":"M_LIMIT_EXCEEDED"}'));
   await assert.rejects(send('limited'), failsWith('rate_limited'));
   restore();
-  assert.deepEqual(await bodies(id), []);
+  assert.deepEqual(await world.bodies(id), []);
   assert.equal((await send('at last')).message.body, 'canary');
 });
 
 test('who does not present the token of core or of the homeserver is refused, and so is what is no request', async () => {
-  assert.equal(await ring({ events: [] }, 'another'), 403);
-  assert.equal(await ring({ events: [] }, TOKEN), 403);
-  assert.equal(await ring('no transaction'), 200);
-  const url = `http://127.0.0.1:${bridge.port}/v1/platform-messaging`;
+  assert.equal(await world.ring({ events: [] }, 'another'), 403);
+  assert.equal(await world.ring({ events: [] }, TOKEN), 403);
+  assert.equal(await world.ring('no transaction'), 200);
+  const url = `http://127.0.0.1:${world.bridge.port}/v1/platform-messaging`;
   const subject = {
     accountId: ada.accountId,
     platformName: 'ada',

@@ -21,9 +21,11 @@ export interface FakeHomeserver {
   readonly calls: readonly Call[];
   /** What further syncs of somebody answer, one after the other; without `next_batch` they get one. */
   queue(userId: string, ...answers: object[]): void;
+  /** Takes away what is queued for somebody. */
+  unqueue(userId: string): object[];
   /** What is queued and not yet taken. */
   waiting(userId: string): number;
-  /** Answers the next calls of a path in another way, until it is taken back. @returns what takes it back */
+  /** Answers the next calls of a path in another way, also later, until it is taken back. @returns what takes it back */
   instead(path: RegExp, answer: (call: Call) => unknown): () => void;
   /** As a device would ask it. */
   ask(method: string, path: string, userId: string, body: object): unknown;
@@ -41,6 +43,10 @@ export class Raw {
   }
 }
 
+interface Signed {
+  signatures?: Record<string, Record<string, string>>;
+}
+
 interface Device {
   readonly keys: Record<string, unknown>;
   readonly oneTime: Map<string, unknown>;
@@ -52,6 +58,9 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
   const syncs = new Map<string, object[]>();
   const overrides = new Set<{ readonly path: RegExp; readonly answer: (call: Call) => unknown }>();
   const devices = new Map<string, Map<string, Device>>();
+  const data = new Map<string, object>();
+  /** Cross-signing keys, by person and kind. */
+  const identities = new Map<string, Record<string, Signed>>();
   const deviceOf = (userId: string, deviceId: string): Device => {
     const own = devices.get(userId) ?? new Map<string, Device>();
     devices.set(userId, own);
@@ -72,12 +81,23 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
     if (path === '/sync') return { next_batch: randomBytes(4).toString('hex'), ...queueOf(userId).shift() };
     if (path === '/keys/upload') return upload(userId, body);
     if (path === '/keys/query') return query(body);
+    if (path === '/keys/device_signing/upload') {
+      identities.set(userId, body as Record<string, Signed>);
+      return {};
+    }
+    if (path === '/keys/signatures/upload') return sign(userId, body as Record<string, Record<string, Signed>>);
     if (path === '/keys/claim') return claim(body);
+    if (path.includes('/account_data/')) return accountData(call);
     if (path.startsWith('/sendToDevice/')) return deliver(call);
     if (path === '/createRoom') return createRoom(userId, body);
     if (/^\/rooms\/.*\/send\//.test(path)) return { event_id: `$${randomBytes(16).toString('base64url')}` };
     if (path.endsWith('/messages')) return { chunk: [] };
     return {};
+  }
+
+  function accountData({ method, path, body }: Call): unknown {
+    if (method === 'PUT') data.set(path, body);
+    return data.get(path) ?? new Raw(404, '{"errcode":"M_NOT_FOUND","error":"none"}');
   }
 
   function upload(userId: string, body: Record<string, unknown>): unknown {
@@ -95,7 +115,31 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
       userId,
       Object.fromEntries([...(devices.get(userId) ?? [])].map(([deviceId, { keys }]) => [deviceId, keys])),
     ]);
-    return { device_keys: Object.fromEntries(known), failures: {} };
+    const keysOf = (kind: string) =>
+      Object.fromEntries(
+        asked.flatMap((userId) => {
+          const key = identities.get(userId)?.[kind];
+          return key === undefined ? [] : [[userId, key]];
+        }),
+      );
+    return {
+      device_keys: Object.fromEntries(known),
+      master_keys: keysOf('master_key'),
+      self_signing_keys: keysOf('self_signing_key'),
+      failures: {},
+    };
+  }
+
+  /** Of their own devices and keys, which are all that tests sign. */
+  function sign(userId: string, body: Record<string, Record<string, Signed>>): unknown {
+    for (const [name, signed] of Object.entries(body[userId] ?? {})) {
+      const device = devices.get(userId)?.get(name);
+      const target = (device?.keys ?? identities.get(userId)?.master_key) as Signed | undefined;
+      if (target === undefined) continue;
+      const own = { ...target.signatures?.[userId], ...signed.signatures?.[userId] };
+      target.signatures = { ...target.signatures, [userId]: own };
+    }
+    return { failures: {} };
   }
 
   function claim(body: Record<string, unknown>): unknown {
@@ -137,12 +181,17 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
   const server = createServer((req, res) => {
     const pieces: Buffer[] = [];
     req.on('data', (piece: Buffer) => pieces.push(piece));
-    req.on('end', () => {
+    req.on('end', async () => {
       const url = new URL(req.url ?? '', 'http://fake');
       const path = decodeURIComponent(url.pathname.replace(/^\/_matrix\/client\/v[0-9]+/, ''));
       const text = Buffer.concat(pieces).toString();
       const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
-      const given = answer({ method: req.method ?? '', path, userId: url.searchParams.get('user_id') ?? '', body });
+      const given = await answer({
+        method: req.method ?? '',
+        path,
+        userId: url.searchParams.get('user_id') ?? '',
+        body,
+      });
       const raw = given instanceof Raw ? given : new Raw(200, JSON.stringify(given));
       res.writeHead(raw.status, { 'content-type': 'application/json' });
       res.end(raw.bytes);
@@ -154,6 +203,7 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
     serverName,
     calls,
     queue: (userId, ...answers) => void queueOf(userId).push(...answers),
+    unqueue: (userId) => queueOf(userId).splice(0),
     waiting: (userId) => queueOf(userId).length,
     instead(path, other) {
       const override = { path, answer: other };

@@ -16,29 +16,36 @@ export interface ForeignDevice {
   /** Gives the room's key to somebody. */
   share(roomId: string, userId: string): Promise<void>;
   encrypt(roomId: string, content: object, type?: string): Promise<object>;
+  /** Publishes cross-signing keys, which are others each time, and confirms the device by them. */
+  crossSign(): Promise<void>;
 }
 
 interface Request {
-  readonly id: string;
+  readonly id?: string | undefined;
   readonly type: RequestType;
   readonly body: string;
   readonly event_type?: string;
   readonly txn_id?: string;
 }
 
-export async function openForeignDevice(homeserver: FakeHomeserver, name: string): Promise<ForeignDevice> {
+export async function openForeignDevice(
+  homeserver: FakeHomeserver,
+  name: string,
+  deviceId = name.toUpperCase(),
+): Promise<ForeignDevice> {
   await initAsync();
   const userId = `@${name}:elsewhere.test`;
-  const olm = await OlmMachine.initialize(new UserId(userId), new DeviceId(name.toUpperCase()));
+  const olm = await OlmMachine.initialize(new UserId(userId), new DeviceId(deviceId));
   const send = async (request: Request) => {
     const paths: Partial<Record<RequestType, string>> = {
       [RequestType.KeysUpload]: '/keys/upload',
       [RequestType.KeysQuery]: '/keys/query',
       [RequestType.KeysClaim]: '/keys/claim',
+      [RequestType.SignatureUpload]: '/keys/signatures/upload',
       [RequestType.ToDevice]: `/sendToDevice/${request.event_type}/${request.txn_id}`,
     };
     const answer = homeserver.ask('POST', paths[request.type] ?? '', userId, JSON.parse(request.body));
-    await olm.markRequestAsSent(request.id, request.type, JSON.stringify(answer));
+    if (request.id !== undefined) await olm.markRequestAsSent(request.id, request.type, JSON.stringify(answer));
   };
   const talk = async () => {
     for (const request of await olm.outgoingRequests()) await send(request as Request);
@@ -55,6 +62,12 @@ export async function openForeignDevice(homeserver: FakeHomeserver, name: string
       settings.sharingStrategy = CollectStrategy.allDevices();
       const requests = await olm.shareRoomKey(new RoomId(roomId), [new UserId(to)], settings);
       for (const request of requests) await send(request as Request);
+    },
+    async crossSign() {
+      const { uploadSigningKeysRequest, uploadSignaturesRequest } = await olm.bootstrapCrossSigning(true);
+      const body = JSON.parse(uploadSigningKeysRequest.body) as object;
+      homeserver.ask('POST', '/keys/device_signing/upload', userId, body);
+      await send(uploadSignaturesRequest as Request);
     },
     encrypt: async (roomId, content, type = 'm.room.message') =>
       JSON.parse(await olm.encryptRoomEvent(new RoomId(roomId), type, JSON.stringify(content))) as object,

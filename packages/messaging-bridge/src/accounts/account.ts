@@ -15,6 +15,8 @@ export interface Account {
   readonly machine: Machine;
   readonly store: AccountStore;
   readonly book: Book;
+  /** When rooms of a conversation may be joined again, one of which could not be, and how often that was so. */
+  readonly joinsAgain: Map<string, { readonly at: number; readonly failures: number }>;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function openAccount(homeserver: Homeserver, card: Card, log: Log):
         machine,
         store,
         book: openBook(store),
+        joinsAgain: new Map(),
         async close() {
           try {
             machine.close();

@@ -2,6 +2,7 @@
 // memory only then. Everything that speaks to the homeserver for it happens in its turn.
 import { EventEmitter, once } from 'node:events';
 import type { MessagingBridgeSubject } from '@platform/contract';
+import { type Awaited, awaitedBy } from '../conversations/awaited.ts';
 import { takeSync } from '../conversations/take-sync.ts';
 import { OperationError } from '../failure.ts';
 import type { Log } from '../log.ts';
@@ -20,13 +21,17 @@ export interface AccountsOptions {
   readonly log: Log;
   /** Milliseconds for which an account stays open that nobody uses. */
   readonly idle: number;
+  /** Throws while nothing may be done for any account. */
+  requireReady(): void;
 }
 
 export interface Accounts {
   /** Works with an account, in its turn; it is made known to the homeserver first where it is not. */
   use<Result>(subject: MessagingBridgeSubject, work: (account: Account) => Promise<Result>): Promise<Result>;
-  /** Takes in what is new for one that is known, which stays open only if it was. @returns whether a key is waited for */
-  refresh(accountId: string): Promise<boolean>;
+  /** Takes in what is new for one that is known, which stays open only if it was. @returns what is waited for after that */
+  refresh(accountId: string): Promise<Awaited | null>;
+  /** Has a listener called with every account that waits for something after it was used. */
+  onWaiting(listener: (accountId: string) => void): void;
   /** Resolves after the next change of an account, or when `signal` aborts. */
   changed(accountId: string, signal: AbortSignal): Promise<void>;
   idOf(userId: string): string | undefined;
@@ -36,12 +41,6 @@ export interface Accounts {
   /** Those that are in memory. */
   open(): readonly string[];
   close(): Promise<void>;
-}
-
-/** Whether a message is kept back that would be shown if its key came. */
-function waitsForKeys({ book }: Account): boolean {
-  for (const { event } of book.undecrypted.values()) if (book.messages.get(event.event_id) === undefined) return true;
-  return false;
 }
 
 interface Entry {
@@ -54,10 +53,11 @@ interface Entry {
 const LOOK_MS = 30_000;
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { homeserver, serverName, cards, clock, log, idle } = options;
+  const { homeserver, serverName, cards, clock, log, idle, requireReady } = options;
   const entries = new Map<string, Entry>();
   const rooms = new Map<string, Set<string>>();
   const changes = new EventEmitter().setMaxListeners(0);
+  const waiting = new EventEmitter<{ account: [accountId: string] }>();
   let isClosing = false;
 
   const entryOf = (accountId: string): Entry => {
@@ -100,6 +100,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
     const entry = entryOf(accountId);
     return entry.turns.take(async () => {
       if (isClosing) throw new OperationError('unavailable', 'The bridge is ending.');
+      requireReady();
       if (entry.account === null) {
         const { card, name } = await find();
         entry.account = card.ready ? await openCard(card) : await provision(card, name);
@@ -156,9 +157,14 @@ export function openAccounts(options: AccountsOptions): Accounts {
           // Also where it is open already: an answer is of whom core asks for, or none.
           if (account.userId !== subject.transportUserId)
             throw new OperationError('conflict', `The account is bound to ${account.userId}.`);
-          return work(account);
+          try {
+            return await work(account);
+          } finally {
+            if (awaitedBy(account) !== null) waiting.emit('account', subject.accountId);
+          }
         },
       ),
+    onWaiting: (listener) => void waiting.on('account', listener),
     refresh: (accountId) => {
       const entry = entryOf(accountId);
       const { usedAt } = entry;
@@ -175,7 +181,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
           await takeSync(account, clock);
           // Nobody used it.
           entry.usedAt = wasOpen ? usedAt : clock() - idle;
-          return waitsForKeys(account);
+          return awaitedBy(account);
         },
       );
     },

@@ -1,10 +1,12 @@
 // Accounts for which the homeserver may have something new: each is synced once for however many times it was marked, a few
-// at a time. One whose sync fails is tried again, later each time.
+// at a time. One whose sync fails, or left something to wait for, is synced again, later each time.
 import type { Log } from '../log.ts';
 import { HomeserverGoneError } from '../matrix/homeserver.ts';
 
 export interface Dirty {
   mark(accountId: string): void;
+  /** Marks one that waits for something, unless it will be synced again anyway. */
+  remind(accountId: string): void;
   /** Resolves when nothing is marked any more. */
   settled(): Promise<void>;
   /** How many are marked. */
@@ -15,16 +17,23 @@ export interface Dirty {
 const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+const FIRST_WAIT_MS = 100;
 
-/** @param sync takes in what is new. @returns milliseconds until it should be done again; `null` for no need */
+/**
+ * @param sync takes in what is new. @returns the most milliseconds until it should be done again though nobody marks it, as what
+ * it waits for is not announced; `null` where it waits for nothing
+ */
 export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log): Dirty {
   const marked = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
+  /** Of syncs after which an account waits. */
+  const waits = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isClosed = false;
 
   function later(accountId: string, milliseconds: number): void {
+    if (isClosed) return;
     clearTimeout(timers.get(accountId));
     const timer = setTimeout(() => {
       timers.delete(accountId);
@@ -35,15 +44,21 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
 
   async function run(accountId: string): Promise<void> {
     try {
-      const again = await sync(accountId);
+      const longest = await sync(accountId);
       failures.delete(accountId);
-      if (again !== null && !isClosed) later(accountId, again);
+      if (longest === null) {
+        waits.delete(accountId);
+        return;
+      }
+      const count = waits.get(accountId) ?? 0;
+      waits.set(accountId, count + 1);
+      later(accountId, Math.min(longest, FIRST_WAIT_MS * 2 ** Math.min(count, 20)));
     } catch (error) {
       const count = (failures.get(accountId) ?? 0) + 1;
       failures.set(accountId, count);
       if (!(error instanceof HomeserverGoneError) || count === 1)
         log.warn({ err: error, accountId }, 'the news of an account could not be taken in');
-      if (!isClosed) later(accountId, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 10)));
+      later(accountId, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 10)));
     }
   }
 
@@ -73,6 +88,9 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
 
   return {
     mark,
+    remind(accountId) {
+      if (!timers.has(accountId) && !running.has(accountId)) mark(accountId);
+    },
     settled,
     waiting: () => marked.size,
     async close() {

@@ -3,7 +3,7 @@
 import type { MessagingBridgeSubject } from '@platform/contract';
 import * as z from 'zod';
 import { OperationError } from '../failure.ts';
-import { type As, type Homeserver, MatrixError } from '../matrix/homeserver.ts';
+import { type As, type Homeserver, MatrixError, serverOf } from '../matrix/homeserver.ts';
 import { anything, devicesAnswer } from '../matrix/shapes.ts';
 import type { Card, Cards } from '../store/cards.ts';
 import type { Account } from './account.ts';
@@ -12,11 +12,10 @@ import type { Account } from './account.ts';
 const DEVICE_NAME = 'Platform';
 const whoamiAnswer = z.object({ user_id: z.string() });
 
-/** The name of the homeserver. @throws MatrixError where it does not know the application service */
-export async function serverNameOf(homeserver: Homeserver): Promise<string> {
+/** The user of the application service itself, at its homeserver. @throws MatrixError where it does not know the service */
+export async function userOfService(homeserver: Homeserver): Promise<string> {
   const path = ['_matrix', 'client', 'v3', 'account', 'whoami'];
-  const { user_id } = await homeserver.request(null, { method: 'GET', path, answer: whoamiAnswer });
-  return user_id.slice(user_id.indexOf(':') + 1);
+  return (await homeserver.request(null, { method: 'GET', path, answer: whoamiAnswer })).user_id;
 }
 
 /**
@@ -29,7 +28,7 @@ export async function requireCard(
   { accountId, transportUserId: userId }: MessagingBridgeSubject,
   serverName: string,
 ): Promise<Card> {
-  if (userId.slice(userId.indexOf(':') + 1) !== serverName)
+  if (serverOf(userId) !== serverName)
     throw new OperationError('conflict', `The homeserver is ${serverName}, and ${userId} is of another one.`);
   const card = cards.of(accountId);
   const bound = cards.ofUser(userId);

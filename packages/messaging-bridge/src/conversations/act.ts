@@ -44,7 +44,7 @@ async function reopen(account: Account, left: Conversation, clock: Clock): Promi
   const { book, store } = account;
   const invitation = book.roomsOf(left.id).find(({ mine, dead }) => mine === 'invite' && !dead);
   const state = left.answered ? ('open' as const) : ('requested' as const);
-  const reopened = book.put({ ...left, state, closed: null, reopenedAt: clock(), asked: 0 });
+  const reopened = book.put({ ...left, state, closed: null, asked: 0 });
   await store.commit();
   if (invitation !== undefined && (await join(account, invitation)))
     await untilEncrypted(account, invitation.id, clock);

@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ConversationState } from '@platform/contract';
 import type { RoomEvent } from '../matrix/shapes.ts';
 import type { AccountStore, Table } from '../store/account-store.ts';
+import { MESSAGE_BYTES, MOST_BYTES } from './rules.ts';
 import type { Said } from './words.ts';
 
 export interface Conversation {
@@ -13,8 +14,6 @@ export interface Conversation {
   readonly state: ConversationState;
   /** Why it is `left`, and since when. */
   readonly closed: { readonly by: 'declined' | 'left' | 'blocked' | 'withdrawn'; readonly at: number } | null;
-  /** Since when it is open again; `null` where it was never left. */
-  readonly reopenedAt: number | null;
   /** Whether the other side ever accepted or asked. */
   readonly answered: boolean;
   /** Messages of this account while it is `requested`. */
@@ -45,6 +44,10 @@ export interface Room {
   readonly filled: boolean;
   /** Cannot be joined: the invitation was withdrawn, or the room is no more. */
   readonly dead: boolean;
+  /** The last event that came while the conversation was left: what is up to it stays unheard. Stores of before have none. */
+  readonly unheardTo?: string;
+  /** This account was in it before, and left. */
+  readonly wasLeft?: boolean;
   /** Number of its begin. */
   readonly since: number;
 }
@@ -87,12 +90,29 @@ export interface Sending {
   readonly messageId: string | null;
 }
 
+/** A request to compare keys, which is to be declined; by its room. */
+export interface Comparison {
+  /** Of the event. */
+  readonly id: string;
+  readonly roomId: string;
+}
+
+/** How many messages to this account's device somebody may still send. */
+export interface Allowance {
+  readonly left: number;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
 export interface Book {
   readonly conversations: Table<Conversation>;
   readonly rooms: Table<Room>;
   readonly messages: Table<Message>;
   readonly undecrypted: Table<Undecrypted>;
   readonly sendings: Table<Sending>;
+  readonly comparisons: Table<Comparison>;
+  /** By the other side of a conversation. */
+  readonly allowances: Table<Allowance>;
   readonly meta: Table<string>;
   /** Names this book: another one of the same account counts anew. */
   epoch(): string;
@@ -111,6 +131,8 @@ export interface Book {
   roomsOf(conversation: string): readonly Room[];
 }
 
+const weightOf = (body: string) => MESSAGE_BYTES + 2 * body.length;
+
 export const conversationIdOf = (other: string) => createHash('sha256').update(other).digest('hex').slice(0, 40);
 
 export function openBook(store: AccountStore): Book {
@@ -126,7 +148,7 @@ export function openBook(store: AccountStore): Book {
   for (const { changed, place } of messages.values()) last = Math.max(last, changed, place);
   for (const { since } of rooms.values()) last = Math.max(last, since);
   for (const { place } of undecrypted.values()) last = Math.max(last, place);
-  const feed = [...messages.values()]
+  let feed = [...messages.values()]
     .toSorted((a, b) => a.changed - b.changed)
     .map(({ id, changed }) => ({ id, changed }));
   const placed = new Map<string, { id: string; place: number }[]>();
@@ -136,8 +158,15 @@ export function openBook(store: AccountStore): Book {
     return list;
   };
   const ciphers = new Map<string, string>();
-  for (const { id, conversation, place, cipher } of messages.values()) {
+  const bytesOf = new Map<string, number>();
+  const weigh = (conversation: string, bytes: number) => {
+    const total = (bytesOf.get(conversation) ?? 0) + bytes;
+    bytesOf.set(conversation, total);
+    return total;
+  };
+  for (const { id, conversation, place, cipher, body } of messages.values()) {
     listOf(conversation).push({ id, place });
+    weigh(conversation, weightOf(body));
     if (cipher !== null) ciphers.set(cipher, id);
   }
   for (const list of placed.values()) list.sort((a, b) => a.place - b.place);
@@ -147,12 +176,30 @@ export function openBook(store: AccountStore): Book {
     return last;
   };
 
+  /** An eighth at once, so that it is not done for each message. */
+  function forgetOldest(conversation: string): void {
+    const list = listOf(conversation);
+    let count = 0;
+    for (const { id } of list) {
+      const message = messages.get(id);
+      if (message === undefined || (bytesOf.get(conversation) ?? 0) <= MOST_BYTES - MOST_BYTES / 8) break;
+      weigh(conversation, -weightOf(message.body));
+      messages.delete(id);
+      if (message.cipher !== null) ciphers.delete(message.cipher);
+      count += 1;
+    }
+    list.splice(0, count);
+    feed = feed.filter(({ id }) => messages.get(id) !== undefined);
+  }
+
   return {
     conversations,
     rooms,
     messages,
     undecrypted,
     sendings: store.table('sendings'),
+    comparisons: store.table('comparisons'),
+    allowances: store.table('allowances'),
     meta,
     epoch: () => epoch,
     last: () => last,
@@ -164,7 +211,9 @@ export function openBook(store: AccountStore): Book {
     },
     say(message) {
       const kept = { ...message, changed: count() };
-      if (messages.get(kept.id) === undefined) {
+      const before = messages.get(kept.id);
+      const total = weigh(kept.conversation, weightOf(kept.body) - (before === undefined ? 0 : weightOf(before.body)));
+      if (before === undefined) {
         const list = listOf(kept.conversation);
         // Nearly always at the end.
         const at = list.findLastIndex(({ place }) => place <= kept.place) + 1;
@@ -173,6 +222,7 @@ export function openBook(store: AccountStore): Book {
       messages.set(kept.id, kept);
       if (kept.cipher !== null) ciphers.set(kept.cipher, kept.id);
       feed.push({ id: kept.id, changed: kept.changed });
+      if (total > MOST_BYTES) forgetOldest(kept.conversation);
     },
     isReplay: (cipher, id) => (ciphers.get(cipher) ?? id) !== id,
     messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),

@@ -10,6 +10,13 @@ export const REQUEST_MESSAGES = limits.messagingRequestMessages.value;
 export const MOST_REQUESTS = 1_000;
 /** Rooms of one conversation. */
 export const MOST_ROOMS = 50;
+/** Messages to the device of this account that are taken of somebody: at once, and milliseconds until there is one more. */
+export const MOST_TO_DEVICE = 1_000;
+export const TO_DEVICE_MS = 10_000;
+/** Bytes of the messages of one conversation, all of which are in memory while its account is used: beyond, the oldest go. */
+export const MOST_BYTES = 16 * 1024 * 1024;
+/** What a message counts besides its text. */
+export const MESSAGE_BYTES = 512;
 /** Events that are fetched of what a sync left out, newest first, and pages of them. */
 export const BACKFILL_PAGES = 50;
 export const BACKFILL_EVENTS = 100;

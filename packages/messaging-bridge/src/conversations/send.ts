@@ -3,10 +3,13 @@ import { createHash } from 'node:crypto';
 import type { MessagingBridgeInput } from '@platform/contract';
 import type { Account } from '../accounts/account.ts';
 import { OperationError } from '../failure.ts';
+import { MatrixError } from '../matrix/homeserver.ts';
+import type { Obstacles } from '../matrix/machine.ts';
 import { sentAnswer } from '../matrix/shapes.ts';
 import type { Book, Conversation, Message, Sending } from './book.ts';
 import { currentRoom, makeRoom } from './open-room.ts';
 import { MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
+import { sayNewIdentity, sayUnconfirmed } from './say-keys.ts';
 import { settleSending } from './take-events.ts';
 import { presentIn } from './take-rooms.ts';
 import { takeSync } from './take-sync.ts';
@@ -44,7 +47,7 @@ function transactionOf({ as }: Account, transactionId: string): string {
 
 function messageOf(book: Book, id: string): Message {
   const message = book.messages.get(id);
-  if (message === undefined) throw new Error('a message that was sent is not among those that are kept');
+  if (message === undefined) throw new OperationError('conflict', 'This message was sent, and is no longer kept.');
   return message;
 }
 
@@ -58,12 +61,10 @@ async function prepare(
   const { book, machine, store } = account;
   const conversation = requireSendable(book, conversationId);
   const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation, clock));
+  await sayNewIdentity(account, conversation.other, clock());
   // Not to the other side where it has left: the key is then another one, which it never gets.
-  const { without, unreached } = await machine.share(room.id, presentIn(room));
-  if (unreached.length > 0)
-    throw new OperationError('unreachable', 'The server of the other side does not give its keys at present.');
-  if (without.length > 0)
-    throw new OperationError('no_encryption', 'The other side has no device that can decrypt. Nothing was sent.');
+  requireNoObstacle(await machine.share(room.id, presentIn(room)));
+  await sayUnconfirmed(account, conversation.other, clock());
   const content = await machine.encrypt(room.id, 'm.room.message', { msgtype: 'm.text', body: message.body });
   const sending: Sending = {
     transactionId,
@@ -80,6 +81,16 @@ async function prepare(
   return sending;
 }
 
+/** @throws OperationError */
+function requireNoObstacle({ without, unreached, crowded }: Obstacles): void {
+  if (crowded.length > 0)
+    throw new OperationError('conflict', 'The other side has too many devices to encrypt for. Nothing was sent.');
+  if (unreached.length > 0)
+    throw new OperationError('unreachable', 'The server of the other side does not give its keys at present.');
+  if (without.length > 0)
+    throw new OperationError('no_encryption', 'The other side has no device that can decrypt. Nothing was sent.');
+}
+
 /** @throws OperationError `not_found`, `conflict` */
 function requireSendable(book: Book, id: string): Conversation {
   const conversation = book.conversations.get(id);
@@ -94,16 +105,29 @@ function requireSendable(book: Book, id: string): Conversation {
 /** What the homeserver has seen of this device under a transaction it does not take twice. */
 async function put(account: Account, sending: Sending, clock: () => number): Promise<string> {
   const { book, homeserver, as, store, userId } = account;
-  const { event_id: id } = await homeserver.request(as, {
-    method: 'PUT',
-    path: ['_matrix', 'client', 'v3', 'rooms', sending.roomId, 'send', 'm.room.encrypted', sending.transactionId],
-    body: sending.content ?? {},
-    answer: sentAnswer,
-  });
+  const { event_id: id } = await homeserver
+    .request(as, {
+      method: 'PUT',
+      path: ['_matrix', 'client', 'v3', 'rooms', sending.roomId, 'send', 'm.room.encrypted', sending.transactionId],
+      body: sending.content ?? {},
+      answer: sentAnswer,
+    })
+    .catch(async (error: unknown) => {
+      if (!isFinal(error)) throw error;
+      // As it is it never goes out: asked for again, it is made anew, perhaps for another room.
+      book.sendings.delete(sending.transactionId);
+      await store.commit();
+      if (error.code !== 'M_TOO_LARGE') throw error;
+      throw new OperationError('conflict', 'The message is too long: encrypted, it has more than 64 KiB.');
+    });
   settleSending(book, sending.transactionId, id, clock(), userId);
   await store.commit();
   return id;
 }
+
+/** Whether the homeserver has refused what it was sent, and will do so again. */
+const isFinal = (error: unknown): error is MatrixError =>
+  error instanceof MatrixError && [400, 403, 404, 413].includes(error.status);
 
 /** Those that are done, in the order in which they came. */
 function forgetOldest(book: Book): void {

@@ -1,10 +1,10 @@
 // What was said in a room, taken into the book: each event once, in its place, and as words where it is no text.
 import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.ts';
-import { type RoomEvent, roomEvent } from '../matrix/shapes.ts';
+import { type Decrypted, type RoomEvent, roomEvent } from '../matrix/shapes.ts';
 import type { Conversation, Room } from './book.ts';
 import { KEY_LIFE_MS, KEY_PATIENCE_MS, MOST_UNDECRYPTED } from './rules.ts';
-import { DELETED, NOT_ENCRYPTED, type Said, UNREADABLE, wordsOf } from './words.ts';
+import { DELETED, EARLIER, isComparison, type Said, unreadable, wordsOf, wordsOfPlain } from './words.ts';
 
 /** Takes in events of a room's timeline, in their order. */
 export async function takeEvents(
@@ -31,22 +31,43 @@ async function takeEvent(account: Account, room: Room, event: RoomEvent, now: nu
   if (sender === userId && takeOwn(account, event)) return;
   if (event.type === 'm.room.encrypted' && book.isReplay(cipherOf(event) ?? '', id)) return;
   if (event.type !== 'm.room.encrypted') {
-    const said = event.type === 'm.room.message' ? NOT_ENCRYPTED : wordsOf(event);
+    const said = wordsOfPlain(event);
     if (said !== null) say(account, conversation, event, book.count(), said);
+    noteComparison(account, room, event, event);
     return;
   }
   const decrypted = await account.machine.decrypt(room.id, event);
   const place = book.count();
-  if (decrypted !== null) {
+  if (decrypted.type !== null) {
     const said = wordsOf(decrypted);
     if (said !== null) say(account, conversation, event, place, said);
+    noteComparison(account, room, event, decrypted);
     return;
   }
-  if (book.undecrypted.size >= MOST_UNDECRYPTED) {
-    say(account, conversation, event, place, UNREADABLE);
+  if (wasAbsent(event)) {
+    sayEarlier(account, conversation, room, event, place);
     return;
   }
-  book.undecrypted.set(id, { roomId: room.id, event, place, since: now });
+  const isFull = book.undecrypted.size >= MOST_UNDECRYPTED;
+  // It stays among those that are tried, as the key may come yet.
+  if (!isFull) book.undecrypted.set(id, { roomId: room.id, event, place, since: now });
+  if (isFull || decrypted.withheld !== null) say(account, conversation, event, place, unreadable(decrypted.withheld));
+}
+
+/** The last request of a room alone: each is answered with a message. */
+function noteComparison({ book, userId }: Account, { id: roomId }: Room, event: RoomEvent, content: Decrypted): void {
+  if (isComparison(content) && event.sender !== userId) book.comparisons.set(roomId, { id: event.event_id, roomId });
+}
+
+/** Whether an event is from before this account was invited, so that nobody gave it the key. */
+export const wasAbsent = ({ unsigned }: RoomEvent) =>
+  unsigned?.membership === 'leave' || unsigned?.membership === 'ban';
+
+/** Once for a room, whatever was said in it before. */
+function sayEarlier(account: Account, conversation: Conversation, room: Room, event: RoomEvent, place: number): void {
+  const id = noteId(`earlier ${room.id}`);
+  if (account.book.messages.get(id) === undefined)
+    say(account, conversation, { ...event, event_id: id, content: {} }, place, EARLIER);
 }
 
 /** Of an encrypted event, whatever else it has: the same one under another id is a repetition by somebody between. */
@@ -134,25 +155,32 @@ export async function retryUndecrypted(account: Account, now: number): Promise<v
     }
     const decrypted = await machine.decrypt(roomId, event);
     const shown = book.messages.get(event.event_id);
-    if (decrypted !== null) {
+    if (decrypted.type !== null) {
       book.undecrypted.delete(event.event_id);
       const said = wordsOf(decrypted);
       if (said === null) continue;
       if (shown === undefined) say(account, conversation, event, place, said);
       else book.say({ ...shown, ...said });
-    } else if (shown === undefined && now - since >= KEY_PATIENCE_MS) {
-      // It stays among those that are tried, as the key may come later.
-      say(account, conversation, event, place, UNREADABLE);
+    } else if (shown === undefined && (now - since >= KEY_PATIENCE_MS || decrypted.withheld !== null)) {
+      say(account, conversation, event, place, unreadable(decrypted.withheld));
     } else if (now - since >= KEY_LIFE_MS) {
       book.undecrypted.delete(event.event_id);
     }
   }
 }
 
+/** Of a message that is no event. */
+const noteId = (of: string) => `~${createHash('sha256').update(of).digest('hex').slice(0, 40)}`;
+
 /** A message in our own words, at the end of a conversation. */
 export function note(account: Account, conversation: Conversation, sender: string, said: Said, now: number): void {
   const place = account.book.count();
-  const id = `~${createHash('sha256').update(`${conversation.id} ${place}`).digest('hex').slice(0, 40)}`;
-  const event = { event_id: id, type: 'note', sender, origin_server_ts: now, content: {} };
+  const event = {
+    event_id: noteId(`${conversation.id} ${place}`),
+    type: 'note',
+    sender,
+    origin_server_ts: now,
+    content: {},
+  };
   say(account, conversation, roomEvent.parse(event), place, said);
 }

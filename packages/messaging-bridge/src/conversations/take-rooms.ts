@@ -1,4 +1,5 @@
 // What a sync says of rooms, taken into the book: who is in them, what they are, who is invited.
+import { serverOf } from '../matrix/homeserver.ts';
 import type { InvitedRoom, RoomEvent } from '../matrix/shapes.ts';
 import { membership as membershipShape } from '../matrix/shapes.ts';
 import { type Book, type Conversation, conversationIdOf, type Membership, type Room } from './book.ts';
@@ -39,7 +40,7 @@ export function withState(room: Room, events: readonly RoomEvent[], self: string
       next = { ...next, encrypted: true };
     const { replacement_room: roomId } = content;
     if (type === 'm.room.tombstone' && state_key === '' && typeof roomId === 'string' && roomId.length <= 255)
-      next = { ...next, replacement: { roomId, via: sender.slice(sender.indexOf(':') + 1) } };
+      next = { ...next, replacement: { roomId, via: serverOf(sender) } };
   }
   return next;
 }
@@ -62,7 +63,6 @@ export function conversationWith(
     other,
     ...begin,
     closed: null,
-    reopenedAt: null,
     asked: 0,
     createdAt: now,
     lastMessageAt: null,
@@ -91,12 +91,18 @@ export function takeInvitation(
   if (known === undefined && isFull(book)) return;
   if (known !== undefined && before === undefined && book.roomsOf(id).length >= MOST_ROOMS) return;
   const encrypted = events.some(({ type }) => type === 'm.room.encryption');
-  const room = newRoom(book, roomId, id, 'invite');
+  const room = { ...newRoom(book, roomId, id, 'invite'), ...(before && heardIn(before)) };
   book.rooms.set(roomId, { ...room, encrypted, others: { [own.sender]: 'join' } });
   const conversation = known ?? conversationWith(book, own.sender, { state: 'request', answered: true }, now);
   if (known === undefined) return;
   book.put(afterInvitation(conversation, now));
 }
+
+/** What stays of a room that is joined again: what was not heard in it is not heard later. */
+const heardIn = ({ unheardTo, wasLeft, filled }: Room) => ({
+  wasLeft: filled || wasLeft === true,
+  ...(unheardTo !== undefined && { unheardTo }),
+});
 
 function afterInvitation(conversation: Conversation, now: number): Conversation {
   const { state, closed } = conversation;

@@ -1,11 +1,14 @@
 // Asks the homeserver what is new for an account, and takes it in. What was pushed is a doorbell; this is the truth: keys
 // first, then rooms, then where the next sync begins, so that whatever is lost by a crash comes again.
 import type { Account } from '../accounts/account.ts';
-import { MatrixError } from '../matrix/homeserver.ts';
+import { HomeserverGoneError, MatrixError } from '../matrix/homeserver.ts';
 import { anything, type JoinedRoom, messagesAnswer, type RoomEvent, syncAnswer } from '../matrix/shapes.ts';
 import type { Room } from './book.ts';
+import { declineComparisons } from './decline-comparisons.ts';
+import { expectedOf } from './expected.ts';
 import { BACKFILL_EVENTS, BACKFILL_PAGES } from './rules.ts';
-import { note, retryUndecrypted, takeEvents } from './take-events.ts';
+import { sayNewIdentity } from './say-keys.ts';
+import { note, retryUndecrypted, takeEvents, wasAbsent } from './take-events.ts';
 import {
   afterMembers,
   conversationWith,
@@ -19,6 +22,11 @@ import { BECAME_GROUP, NEW_DEVICE } from './words.ts';
 
 /** Syncs one after the other at most: a homeserver that has ever more news does not keep a turn. */
 const MOST_SYNCS = 50;
+/** Milliseconds for a join in passing, and between two of one conversation, the first of which was refused or not answered. */
+const PASSING_MS = 5_000;
+const FIRST_PAUSE_MS = 250;
+const AFTER_SILENCE_MS = 60_000;
+const LONGEST_PAUSE_MS = 600_000;
 const STATE_TYPES = ['m.room.member', 'm.room.encryption', 'm.room.tombstone', 'm.room.create'];
 const FILTER = JSON.stringify({
   presence: { types: [] },
@@ -42,6 +50,7 @@ export async function takeSync(account: Account, clock: () => number): Promise<v
     if (!hasMore) break;
   }
   if (account.book.undecrypted.size > 0) await retryUndecrypted(account, clock());
+  for (const userId of account.machine.identitiesToLookAt()) await sayNewIdentity(account, userId, clock());
   await account.store.commit();
   await followUp(account, clock);
 }
@@ -56,7 +65,7 @@ async function takeOne(account: Account, now: number): Promise<boolean> {
     query: { timeout: '0', filter: FILTER, set_presence: 'offline', ...(since === undefined ? {} : { since }) },
     answer: syncAnswer,
   });
-  await machine.receive(answer);
+  await machine.receive({ ...answer, to_device: { events: expectedOf(account, answer, now) } });
   for (const [roomId, room] of Object.entries(answer.rooms.invite))
     takeInvitation(book, roomId, room, account.userId, now);
   for (const [roomId, room] of Object.entries(answer.rooms.join)) await takeJoined(account, roomId, room, now);
@@ -82,12 +91,18 @@ async function takeJoined(account: Account, roomId: string, joined: JoinedRoom, 
     dead: false,
   };
   book.rooms.set(roomId, next);
-  const reopenedAt = account.book.conversations.get(conversation)?.reopenedAt ?? null;
-  const all = joined.timeline.limited || isNew ? await missedEvents(account, roomId, joined) : [];
-  // What was said while this side did not listen is not among what it knows, and does not arrive later.
-  const missed = isNew ? all : all.filter((event) => event.origin_server_ts >= (reopenedAt ?? 0));
-  await takeEvents(account, next, [...missed, ...joined.timeline.events], now);
+  const missed = joined.timeline.limited || isNew ? await missedEvents(account, next, joined) : [];
+  await takeEvents(account, next, heardOf(next, [...missed, ...joined.timeline.events]), now);
+  const last = joined.timeline.events.at(-1);
+  if (last !== undefined && book.conversations.get(conversation)?.state === 'left')
+    book.rooms.set(roomId, { ...next, unheardTo: last.event_id });
   afterMembers(book, next);
+}
+
+/** Without what was said while this account did not listen, or was away. */
+function heardOf({ unheardTo, wasLeft }: Room, events: readonly RoomEvent[]): readonly RoomEvent[] {
+  const heard = events.slice(events.findLastIndex(({ event_id: id }) => id === unheardTo) + 1);
+  return wasLeft === true ? heard.filter((event) => !wasAbsent(event)) : heard;
 }
 
 /** Whose conversation a room is in which this account finds itself, such as one whose making was not answered. */
@@ -106,10 +121,10 @@ function conversationOf(account: Account, room: Room, now: number): string | nul
 }
 
 /** What the homeserver left out of a timeline, oldest first: back to what is known, or to the begin. */
-async function missedEvents(account: Account, roomId: string, { timeline }: JoinedRoom): Promise<RoomEvent[]> {
+async function missedEvents(account: Account, room: Room, { timeline }: JoinedRoom): Promise<RoomEvent[]> {
   const { book, homeserver, as } = account;
   const isKnown = ({ event_id: id }: RoomEvent) =>
-    book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
+    id === room.unheardTo || book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
   // A device that is new cannot read what was before it.
   if (timeline.prev_batch === undefined || book.meta.get('replacement') === 'yes') return [];
   const missed: RoomEvent[] = [];
@@ -117,7 +132,7 @@ async function missedEvents(account: Account, roomId: string, { timeline }: Join
   for (let page = 0; page < BACKFILL_PAGES && from !== undefined; page += 1) {
     const answer: { chunk: RoomEvent[]; end?: string | undefined } = await homeserver.request(as, {
       method: 'GET',
-      path: ['_matrix', 'client', 'v3', 'rooms', roomId, 'messages'],
+      path: ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'],
       query: { dir: 'b', from, limit: String(BACKFILL_EVENTS) },
       answer: messagesAnswer,
     });
@@ -134,15 +149,18 @@ async function missedEvents(account: Account, roomId: string, { timeline }: Join
 async function followUp(account: Account, clock: () => number): Promise<void> {
   const { book } = account;
   let hasJoined = false;
-  for (const room of [...book.rooms.values()]) {
-    const conversation = book.conversations.get(room.conversation);
-    if (conversation === undefined || room.dead) continue;
+  for (const { id } of [...book.rooms.values()]) {
+    const room = book.rooms.get(id);
+    const conversation = room && book.conversations.get(room.conversation);
+    if (room === undefined || conversation === undefined || room.dead) continue;
     if (room.mine === 'join' && presentIn(room).some((userId) => userId !== conversation.other))
       await leaveGroup(account, room, clock());
     else if (room.mine === 'invite' && conversation.state === 'open')
-      hasJoined = (await join(account, room)) || hasJoined;
-    else if (room.mine === 'join' && room.replacement !== null) hasJoined = (await follow(account, room)) || hasJoined;
+      hasJoined = (await joinInPassing(account, room, clock)) || hasJoined;
+    else if (room.mine === 'join' && room.replacement !== null)
+      hasJoined = (await follow(account, room, clock)) || hasJoined;
   }
+  await declineComparisons(account);
   await account.store.commit();
   if (hasJoined) await takeSync(account, clock);
 }
@@ -155,8 +173,35 @@ async function leaveGroup(account: Account, room: Room, now: number): Promise<vo
   if (conversation !== undefined) note(account, conversation, conversation.other, BECAME_GROUP, now);
 }
 
+/**
+ * Joins a room that nobody waits for. Its server may take its time, or never answer, and all of this account would wait for
+ * it: so it gets a short while (a homeserver goes on with what nobody waits for, and a sync shows it), and rooms of this
+ * person are tried again ever more rarely.
+ */
+async function joinInPassing(account: Account, room: Room, clock: () => number, via?: string): Promise<boolean> {
+  const { joinsAgain } = account;
+  const { at, failures } = joinsAgain.get(room.conversation) ?? { at: 0, failures: 0 };
+  if (clock() < at) return false;
+  let shortest = FIRST_PAUSE_MS;
+  const isJoined = await join(account, room, { via, patience: PASSING_MS }).catch((error: unknown) => {
+    if (!(error instanceof HomeserverGoneError)) throw error;
+    shortest = AFTER_SILENCE_MS;
+    return false;
+  });
+  if (isJoined) joinsAgain.delete(room.conversation);
+  else {
+    const pause = Math.min(LONGEST_PAUSE_MS, shortest * 2 ** Math.min(failures, 20));
+    joinsAgain.set(room.conversation, { at: clock() + pause, failures: failures + 1 });
+  }
+  return isJoined;
+}
+
 /** @returns whether it is joined now. One that cannot be joined any more is not tried again. */
-export async function join(account: Account, room: Room, via?: string): Promise<boolean> {
+export async function join(
+  account: Account,
+  room: Room,
+  { via, patience = 60_000 }: { readonly via?: string | undefined; readonly patience?: number } = {},
+): Promise<boolean> {
   const { homeserver, as, book } = account;
   try {
     await homeserver.request(as, {
@@ -165,7 +210,7 @@ export async function join(account: Account, room: Room, via?: string): Promise<
       query: via === undefined ? {} : { server_name: via, via },
       body: {},
       answer: anything,
-      patience: 60_000,
+      patience,
     });
     book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), mine: 'join' });
     return true;
@@ -178,7 +223,7 @@ export async function join(account: Account, room: Room, via?: string): Promise<
 }
 
 /** Goes to the room that an upgrade put in the place of one. */
-async function follow(account: Account, { conversation, replacement }: Room): Promise<boolean> {
+async function follow(account: Account, { conversation, replacement }: Room, clock: () => number): Promise<boolean> {
   const { book } = account;
   if (replacement === null) return false;
   const there = book.rooms.get(replacement.roomId);
@@ -186,7 +231,7 @@ async function follow(account: Account, { conversation, replacement }: Room): Pr
   if (there !== undefined && there.conversation !== conversation) return false;
   const room = there ?? newRoom(book, replacement.roomId, conversation, 'invite');
   book.rooms.set(room.id, room);
-  return join(account, room, replacement.via);
+  return joinInPassing(account, room, clock, replacement.via);
 }
 
 export async function leaveRoom({ homeserver, as }: Account, roomId: string): Promise<void> {

@@ -40,6 +40,9 @@ export interface Homeserver {
   close(): Promise<void>;
 }
 
+/** Of a user id: the server whose user it is. */
+export const serverOf = (userId: string) => userId.slice(userId.indexOf(':') + 1);
+
 /** A refusal in the standard form. */
 export class MatrixError extends Error {
   readonly status: number;

@@ -9,7 +9,9 @@ import {
   HistoryVisibility,
   initAsync,
   LoggerLevel,
+  MegolmDecryptionError,
   OlmMachine,
+  OtherUserIdentity,
   RequestType,
   RoomId,
   ShieldStateCode,
@@ -17,7 +19,7 @@ import {
   TrustRequirement,
   UserId,
 } from '@matrix-org/matrix-sdk-crypto-wasm';
-import type { As, Homeserver } from './homeserver.ts';
+import { type As, type Homeserver, serverOf } from './homeserver.ts';
 import { anything, type Decrypted, decryptedEvent, keysAnswer, type RoomEvent, type SyncAnswer } from './shapes.ts';
 
 export interface Machine {
@@ -28,19 +30,38 @@ export interface Machine {
   /** Publishes cross-signing keys, which are made where there are none. */
   crossSign(): Promise<void>;
   /**
-   * Gives the key of what will be encrypted to all devices of these people. A person who left makes it another key.
-   *
-   * @returns those without any device that encrypts, and those whose server did not say
+   * Gives the key of what will be encrypted to all devices of these people, where nothing is in the way. A person who left makes
+   * it another key.
    */
-  share(
-    roomId: string,
-    userIds: readonly string[],
-  ): Promise<{ readonly without: string[]; readonly unreached: string[] }>;
+  share(roomId: string, userIds: readonly string[]): Promise<Obstacles>;
   /** @returns the content of an `m.room.encrypted` */
   encrypt(roomId: string, type: string, content: object): Promise<object>;
-  /** `null` for what cannot be decrypted, for now or ever. */
-  decrypt(roomId: string, event: RoomEvent): Promise<Decrypted | null>;
+  decrypt(roomId: string, event: RoomEvent): Promise<Decrypted | Undecryptable>;
+  /** Whether somebody's identity is another one than when it was first seen. It is the known one after `acceptIdentity`. */
+  hasNewIdentity(userId: string): Promise<boolean>;
+  acceptIdentity(userId: string): Promise<void>;
+  /** Devices of somebody with an identity that it has not signed. */
+  unconfirmedDevices(userId: string): Promise<string[]>;
+  /** Whose identity a server has said something new of, since this was last asked. */
+  identitiesToLookAt(): string[];
   close(): void;
+}
+
+/** Why a key is given to nobody: each list names people, and is empty where it is no obstacle. */
+export interface Obstacles {
+  /** Have no device that encrypts. */
+  readonly without: readonly string[];
+  /** Their server does not say. */
+  readonly unreached: readonly string[];
+  /** Have more devices than anybody. */
+  readonly crowded: readonly string[];
+}
+
+/** What cannot be decrypted, for now or ever. */
+export interface Undecryptable {
+  readonly type: null;
+  /** The reason for which a device says that it gives no key, "m.unverified" and such; `null` where none was given. */
+  readonly withheld: string | null;
 }
 
 interface Request {
@@ -48,6 +69,11 @@ interface Request {
   readonly type: RequestType;
   readonly body: string;
 }
+
+const UNDECRYPTABLE: Undecryptable = { type: null, withheld: null };
+
+/** Of one person. Each costs time at every new key, and people have a few. */
+const MOST_DEVICES = 200;
 
 let prepared: Promise<void> | null = null;
 
@@ -75,6 +101,10 @@ export async function openMachine(
   olm.roomKeyRequestsEnabled = false;
   /** Anew each time: the library takes what it is given. */
   const settings = () => new DecryptionSettings(TrustRequirement.Untrusted);
+  /** People with more devices than are taken in, of which none is. */
+  const crowds = new Set<string>();
+  const identities = new Set<string>();
+  await olm.registerUserIdentityUpdatedCallback(async (userId: UserId) => void identities.add(userId.toString()));
   /** Servers that did not answer a query of keys since they last did. */
   const silent = new Set<string>();
 
@@ -122,10 +152,33 @@ export async function openMachine(
       body,
       answer: keysAnswer,
     });
-    const asked = Object.keys((JSON.parse(body) as { device_keys: object }).device_keys).map(serverOf);
-    for (const server of asked) silent.delete(server);
+    const asked = Object.keys((JSON.parse(body) as { device_keys: object }).device_keys);
+    for (const userId of asked) {
+      silent.delete(serverOf(userId));
+      crowds.delete(userId);
+    }
     for (const server of Object.keys(answer.failures)) silent.add(server);
+    for (const [userId, devices] of Object.entries(answer.device_keys)) {
+      if (Object.keys(devices).length <= MOST_DEVICES) continue;
+      crowds.add(userId);
+      answer.device_keys[userId] = {};
+    }
     return answer;
+  }
+
+  async function identityOf(userId: string): Promise<unknown> {
+    const [id] = userIdOf(userId);
+    return id && olm.getIdentity(id);
+  }
+
+  /** Nobody is there who could compare keys. */
+  async function decline(userId: string): Promise<void> {
+    const [id] = userIdOf(userId);
+    for (const asked of id === undefined ? [] : olm.getVerificationRequests(id)) {
+      if (asked.isCancelled() || asked.isDone()) continue;
+      const answer = asked.cancel();
+      if (answer?.type === RequestType.ToDevice) await send(answer as Request);
+    }
   }
 
   const talk = async (): Promise<void> => {
@@ -146,6 +199,8 @@ export async function openMachine(
         await take([]);
         for (const event of to_device.events) await take([event]).catch(onDropped);
       }
+      const askers = to_device.events.filter(({ type }) => type === 'm.key.verification.request');
+      for (const userId of new Set(askers.map(({ sender }) => sender))) await decline(userId);
     },
     talk,
     async crossSign() {
@@ -166,6 +221,8 @@ export async function openMachine(
       const people = userIds.flatMap(userIdOf);
       await olm.updateTrackedUsers(people.map((one) => one.clone()));
       await talk();
+      const crowded = userIds.filter((userId) => crowds.has(userId));
+      if (crowded.length > 0) return { without: [], unreached: [], crowded };
       const missing = await olm.getMissingSessions(people.map((one) => one.clone()));
       if (missing !== undefined && missing !== null) await send(missing);
       const unreached = userIds.filter((userId) => silent.has(serverOf(userId)));
@@ -174,12 +231,12 @@ export async function openMachine(
         const devices = await olm.getUserDevices(person.clone());
         if (devices.keys().length === 0 && !unreached.includes(person.toString())) without.push(person.toString());
       }
-      if (without.length > 0 || unreached.length > 0) return { without, unreached };
+      if (without.length > 0 || unreached.length > 0) return { without, unreached, crowded };
       const encryption = new EncryptionSettings();
       encryption.sharingStrategy = CollectStrategy.allDevices();
       encryption.historyVisibility = HistoryVisibility.Invited;
       for (const request of await olm.shareRoomKey(new RoomId(roomId), people, encryption)) await send(request);
-      return { without, unreached };
+      return { without, unreached, crowded };
     },
     encrypt: async (roomId, type, content) =>
       JSON.parse(await olm.encryptRoomEvent(new RoomId(roomId), type, JSON.stringify(content))) as object,
@@ -187,17 +244,35 @@ export async function openMachine(
       try {
         const opened = await olm.decryptRoomEvent(JSON.stringify(event), new RoomId(roomId), settings());
         // A homeserver that puts one person's message into another one's mouth.
-        if (opened.shieldState(false).code === ShieldStateCode.MismatchedSender) return null;
+        if (opened.shieldState(false).code === ShieldStateCode.MismatchedSender) return UNDECRYPTABLE;
         return decryptedEvent.parse(JSON.parse(opened.event));
-      } catch {
-        return null;
+      } catch (error) {
+        const withheld = error instanceof MegolmDecryptionError ? (error.withheldCode ?? null) : null;
+        return { type: null, withheld };
       }
+    },
+    async hasNewIdentity(userId) {
+      const identity = await identityOf(userId);
+      return identity instanceof OtherUserIdentity && identity.identityNeedsUserApproval();
+    },
+    async acceptIdentity(userId) {
+      const identity = await identityOf(userId);
+      if (identity instanceof OtherUserIdentity) await identity.pinCurrentMasterKey();
+    },
+    async unconfirmedDevices(userId) {
+      const [id] = userIdOf(userId);
+      if (id === undefined || !((await identityOf(userId)) instanceof OtherUserIdentity)) return [];
+      const devices = (await olm.getUserDevices(id)).devices();
+      return devices.filter((one) => !one.isCrossSignedByOwner()).map((one) => one.deviceId.toString());
+    },
+    identitiesToLookAt() {
+      const all = [...identities];
+      identities.clear();
+      return all;
     },
     close: () => olm.close(),
   };
 }
-
-const serverOf = (userId: string) => userId.slice(userId.indexOf(':') + 1);
 
 /** None for what is no user id. */
 function userIdOf(text: string): UserId[] {

@@ -42,7 +42,11 @@ export const roomEvent = z.looseObject({
   content,
   state_key: z.string().max(255).optional(),
   unsigned: z
-    .looseObject({ transaction_id: z.string().max(512).optional() })
+    .looseObject({
+      transaction_id: z.string().max(512).optional(),
+      /** Of the account that asks, at the time of the event (Matrix 1.11). */
+      membership: z.string().optional().catch(undefined),
+    })
     .optional()
     .catch(undefined),
   redacts: id.optional().catch(undefined),
@@ -102,6 +106,9 @@ export const devicesAnswer = z.object({ devices: z.array(z.object({ device_id: i
 export const profileAnswer = z.object({ displayname: z.string().nullish().catch(null) });
 export const anything = z.unknown();
 /** The answer of `/keys/query`, as it came, with the servers that did not answer. */
-export const keysAnswer = z.looseObject({ failures: z.record(z.string(), z.unknown()).default({}) });
+export const keysAnswer = z.looseObject({
+  device_keys: lenientRecord(z.record(z.string(), z.unknown())),
+  failures: z.record(z.string(), z.unknown()).default({}),
+});
 
 export const membership = z.object({ membership: z.enum(['join', 'invite', 'leave', 'ban', 'knock']) });

@@ -69,6 +69,8 @@ GET|POST /v1/services/messaging/conversations/:/messages
 POST /v1/services/messaging/sync
 GET|POST /v1/account/contacts
 POST /v1/services/mcp
+POST /mcp
+POST /mcp/:
 POST /v1/services/mcp/:
 GET /v1/account/tool-calls
 PATCH|DELETE /v1/account/contacts/:

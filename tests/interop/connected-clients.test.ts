@@ -2,8 +2,15 @@
 // the shell, exchange, refresh, and are refused once the person has disconnected them. The test plays the browser.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { auth as authV2, type OAuthClientProvider as ProviderV2 } from '@modelcontextprotocol/client';
+import {
+  auth as authV2,
+  Client as ClientV2,
+  type OAuthClientProvider as ProviderV2,
+  StreamableHTTPClientTransport as TransportV2,
+} from '@modelcontextprotocol/client';
 import { auth as authV1, type OAuthClientProvider as ProviderV1 } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Connection } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { allowConnection, cookieOf, OutsideClient, REDIRECT } from '../support/connected-client.ts';
@@ -118,4 +125,63 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
       assert.equal(await connect(memory, serverUrl), 'REDIRECT');
     });
   }
+}
+
+const SELF = { name: 'official', version: '1.0.0' };
+
+/** A client of each version with a transport that signs in by itself. */
+const SESSIONS: Readonly<
+  Record<
+    string,
+    (
+      memory: Memory,
+      url: URL,
+    ) => {
+      connect(): Promise<void>;
+      finish(back: URL): Promise<void>;
+      tools(): Promise<string[]>;
+      close(): Promise<void>;
+    }
+  >
+> = {
+  v1(memory, url) {
+    const client = new ClientV1(SELF);
+    const transport = new TransportV1(url, { authProvider: providerOf(memory) as unknown as ProviderV1 });
+    return {
+      connect: () => client.connect(transport as Parameters<ClientV1['connect']>[0]),
+      finish: (back) => transport.finishAuth(back.searchParams.get('code') ?? ''),
+      tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+      close: () => client.close(),
+    };
+  },
+  v2(memory, url) {
+    const client = new ClientV2(SELF);
+    const transport = new TransportV2(url, { authProvider: providerOf(memory) as unknown as ProviderV2 });
+    return {
+      connect: () => client.connect(transport),
+      finish: (back) => transport.finishAuth(back.searchParams),
+      tools: async () => (await client.listTools()).tools.map((tool) => tool.name),
+      close: () => client.close(),
+    };
+  },
+};
+
+for (const [name, open] of Object.entries(SESSIONS)) {
+  test(`${name} is led by the refusal of /mcp to a token, lists tools, and is refused once it is disconnected`, async () => {
+    const url = new URL(new OutsideClient(world).resource());
+    const memory: Memory = { verifier: '' };
+    const refused = open(memory, url);
+    await assert.rejects(refused.connect(), /Unauthorized/);
+    assert.ok(memory.sentTo);
+    await refused.finish(await visit(memory.sentTo));
+    const session = open(memory, url);
+    await session.connect();
+    assert.ok((await session.tools()).includes('platform-notifications.list'));
+    const { items } = await account.browser.take<{ items: Connection[] }>('/v1/account/connections');
+    for (const { id } of items) await account.browser.fetch(`/v1/account/connections/${id}`, { method: 'DELETE' });
+    delete memory.sentTo;
+    await assert.rejects(session.tools(), /Unauthorized/);
+    assert.ok(memory.sentTo !== undefined, 'it sends its person to the shell again');
+    await session.close();
+  });
 }

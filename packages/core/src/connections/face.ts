@@ -1,5 +1,4 @@
 // What the rest of core may use of connections.
-export { connectChallenge } from './addresses.ts';
 export { type ConnectionCaller, serves } from './connection-caller.ts';
 export type { DocumentOptions } from './oauth/client-documents.ts';
 export { connectServer } from './oauth/serve.ts';

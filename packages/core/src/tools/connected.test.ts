@@ -89,6 +89,25 @@ test('without a token that serves there, a client learns where to get one', asyn
   assert.equal(noApp.status, 404);
 });
 
+test('a page may ask before it sends its token, and reads what it is refused', async () => {
+  const client = new OutsideClient(world);
+  const origin = 'http://127.0.0.1:6274';
+  for (const path of ['/mcp', '/mcp/notes']) {
+    const asked = await client.send(path, { method: 'OPTIONS', headers: { origin } });
+    assert.equal(asked.status, 204);
+    assert.equal(asked.headers['access-control-allow-origin'], origin);
+    assert.match(String(asked.headers['access-control-allow-headers']), /authorization.*mcp-protocol-version/);
+    const refused = await client.send(path, { method: 'POST', body: '{}', headers: { origin } });
+    assert.deepEqual([refused.status, refused.headers['access-control-allow-origin']], [401, origin]);
+    assert.match(String(refused.headers['access-control-expose-headers']), /WWW-Authenticate/);
+  }
+  const { tokens } = await connectClient(world, ada);
+  const headers = { authorization: `Bearer ${tokens.access_token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const elsewhere = { ...headers, origin: 'https://evil.example' };
+  assert.equal((await client.send('/mcp', { method: 'POST', body, headers: elsewhere })).status, 403);
+});
+
 test('a connection that its person ends is refused at the next call', async () => {
   const { tokens } = await connectClient(world, ada);
   await using hub = await connectHub(outside(), tokens.access_token, { path: '/mcp' });

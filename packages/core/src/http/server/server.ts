@@ -65,7 +65,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', request.id).headers(DATA).header('vary', 'Origin');
     const { traceparent, origin } = request.headers;
     if (typeof traceparent === 'string' && isTraceparent(traceparent)) reply.header('traceparent', traceparent);
-    reply.headers(options.connect.fields(pathOf(request.url), { origin, refused: null }) ?? {});
+    const fields = options.connect.fields(pathOf(request.url), { origin, refused: null });
+    if (fields !== null) reply.headers(fields);
+    // A page of a connected client asks before it sends its token.
+    if (fields !== null && origin !== undefined && request.method === 'OPTIONS')
+      return reply.header('access-control-allow-methods', 'POST').code(204).send();
     if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {
       reply.header('access-control-allow-origin', origin);
       reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');

@@ -25,6 +25,7 @@ const RUNS: readonly (readonly [ApiCaller, ApiServer])[] = [
   ['author', 'platform'],
   ['frontend', 'platform'],
   ['gateway', 'platform'],
+  ['connection', 'connect'],
   ['installation', 'gateway'],
   ['providerKey', 'gateway'],
   ['storageToken', 'objectStorage'],

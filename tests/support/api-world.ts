@@ -17,6 +17,7 @@ import { joinTestIngress } from '../../packages/core/test-support/ingress.ts';
 import { REGION, STORE_CREDENTIALS, startFakeStore } from '../../packages/gateway/test-support/fake-store.ts';
 import { authorToken } from './author-token.ts';
 import { registerAccount, signIn, type TestAccount } from './client.ts';
+import { connectClient } from './connected-client.ts';
 import { type Constellation, startConstellation } from './constellation.ts';
 import { freePort } from './free-port.ts';
 import { startGateway } from './gateway.ts';
@@ -35,6 +36,7 @@ export type ApiCaller =
   | 'frontend'
   | 'installation'
   | 'gateway'
+  | 'connection'
   | 'node'
   | 'ingress'
   | 'client'
@@ -42,7 +44,7 @@ export type ApiCaller =
   | 'storageToken';
 
 /** The listeners, as openapi.json names their servers. */
-export type ApiServer = 'platform' | 'gateway' | 'objectStorage' | 'node' | 'app';
+export type ApiServer = 'platform' | 'connect' | 'gateway' | 'objectStorage' | 'node' | 'app';
 
 export interface ApiWorld {
   readonly platform: Constellation;
@@ -184,6 +186,7 @@ export async function startApiWorld(): Promise<ApiWorld> {
     frontend: async () => ({ ...bearer((await app.openFrontend()).capability), origin: app.origin }),
     installation: async () => bearer(gatewayCredential),
     gateway: async () => bearer(app.credential),
+    connection: async () => bearer((await connectClient(platform, owner)).tokens.access_token),
     node: async () => bearer(localNode.nodeCredential),
     // The real one takes a new credential when it starts; this is one of another machine.
     ingress: async () => bearer((await joinTestIngress(platform, randomUUID())).ingressCredential),
@@ -196,6 +199,7 @@ export async function startApiWorld(): Promise<ApiWorld> {
     platform,
     servers: {
       platform: { port: platform.port, host: new URL(platform.origin).host },
+      connect: { port: platform.port, host: `localhost:${platform.port}` },
       gateway: loopback(listening),
       objectStorage: loopback(storage),
       node: { port: nodePort, host: `node.platform.localhost:${nodePort}` },

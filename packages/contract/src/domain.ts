@@ -162,6 +162,8 @@ export interface RouteSpec {
   readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
   readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
+  /** A protocol in whose form it answers besides, whatever the status. */
+  readonly answersAs?: string;
   /** Error codes, beside those that follow from the rest of the entry: openapi.json lists all of a route. */
   readonly refuses?: readonly string[];
   readonly rate: RateLimitName;

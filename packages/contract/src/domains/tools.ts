@@ -72,6 +72,7 @@ const served = {
   method: 'POST',
   body: json(message, BODY),
   answers: { 200: 'application/json', 202: null },
+  answersAs: 'the Model Context Protocol',
   rate: 'tool',
 } as const;
 

@@ -65,7 +65,14 @@ function answersOf(spec: RouteSpec, refusals: RefusalResponses): Json {
     else if (typeof shape === 'string') answers[status] = { description, content: { [shape]: {} } };
     else answers[status] = { description, content: { 'application/json': { schema: jsonSchema(shape, 'output') } } };
   }
-  return { ...answers, ...refusals.of(refusalsOf(spec)) };
+  const { answersAs } = spec;
+  return {
+    ...answers,
+    ...refusals.of(refusalsOf(spec), answersAs),
+    ...(answersAs === undefined
+      ? {}
+      : { default: { description: `As ${answersAs} answers.`, content: { '*/*': {} } } }),
+  };
 }
 
 function operation(id: string, spec: RouteSpec, refusals: RefusalResponses): Json {

@@ -14,6 +14,11 @@ export const SERVERS = {
     'http://shell.platform.localhost:8787',
     'PLATFORM_OS_ORIGIN: the shell, frontends of apps, command lines, nodes and Ingresses',
   ),
+  connect: server(
+    'connect',
+    'http://localhost:8787',
+    'Where connected clients are: PLATFORM_OS_ORIGIN with https, and localhost at its port without',
+  ),
   gateway: server('gateway', 'http://127.0.0.1:7070', 'PLATFORM_API_URL of a workload: its Gateway'),
   objectStorage: server('objectStorage', 'http://127.0.0.2:7071', 'PLATFORM_S3_ENDPOINT of a workload'),
   node: server(
@@ -71,6 +76,7 @@ export function securityOf(spec: RouteSpec): Json[] {
 
 /** Where a route is served; `undefined` for core alone, as the document says for everything. */
 export function serversOf(spec: RouteSpec): Json[] | undefined {
+  if (spec.callers.includes('connection')) return [SERVERS.connect];
   if (!spec.callers.includes('installation') || isForGateways(spec)) return undefined;
   return spec.callers.length > 1 ? [SERVERS.core, SERVERS.gateway] : [SERVERS.gateway];
 }

@@ -10,6 +10,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { publishTestApp } from '../support/publish.ts';
 import {
   BOTH_DEVICES,
+  checkInPrompt,
   DESKTOP,
   DEVICES,
   FIRST_DEVICE,
@@ -178,7 +179,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
         await uncheckInPrompt(review.getByRole('checkbox', { name: 'Exchange data with outside services' }));
         await rates(review, 'Security 4 of 5. Needs a little trust.', 'With everything it asks for: 3 of 5.');
         await look(page, device, 'reviews-rating');
-        await review.getByRole('checkbox', { name: 'Exchange data with outside services' }).check();
+        await checkInPrompt(review.getByRole('checkbox', { name: 'Exchange data with outside services' }));
         await rates(review, 'Security 3 of 5. Needs some trust.');
         await review.getByText('Why 3 of 5?').click();
         await review.getByRole('listitem').filter({ hasText: 'It can send you notifications.' }).waitFor();
@@ -321,7 +322,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     );
     await review.getByText('With everything it asks for: 1 of 5.').waitFor();
     await look(page, device, 'rating-update');
-    await review.getByRole('checkbox', { name: 'Read your messages' }).check();
+    await checkInPrompt(review.getByRole('checkbox', { name: 'Read your messages' }));
     await rates(
       review,
       'Security was 4 of 5 and becomes 1 of 5. Needs complete trust.',

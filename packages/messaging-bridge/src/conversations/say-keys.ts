@@ -1,4 +1,4 @@
-// What a person is told of somebody's keys: others than before, or a device that those do not confirm. Both are what one sees of
+// What the bridge says to a person of somebody's keys: others than before, or a device that those do not confirm. Both are what one sees of
 // somebody who sets up encryption anew, or signs in, and of a homeserver that adds keys of its own.
 import type { Account } from '../accounts/account.ts';
 import { conversationIdOf } from './book.ts';

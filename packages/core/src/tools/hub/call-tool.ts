@@ -53,7 +53,6 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
     return result;
   } catch (error) {
     if (signal.aborted) outcome = 'cancelled';
-    if (tool.of === 'app') hub.served.changed(tool.serving);
     if (error instanceof ProtocolError) throw error;
     if (!(error instanceof RefusalError)) throw error;
     return refused(error);

@@ -25,7 +25,7 @@ export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed
 /** Of one page of a list. */
 const PAGE_TOOLS = 200;
 const PAGE_BYTES = 1_024 * 1_024;
-/** How long a client may keep a list, which it hears of when it changes. */
+/** How long a client may keep a list; a subscription says when it changes. */
 const FRESH_MILLISECONDS = 1_000;
 
 export async function serveHub(

@@ -48,10 +48,6 @@ export interface OfferedTool {
 export interface Offer {
   /** By name. */
   readonly tools: readonly OfferedTool[];
-  /** What else its server says it has. */
-  readonly resources: boolean;
-  readonly prompts: boolean;
-  readonly completions: boolean;
 }
 
 /** @param listed the items of `tools/list`, whatever they are */

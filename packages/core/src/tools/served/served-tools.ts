@@ -49,11 +49,6 @@ export class ServedTools {
     });
   }
 
-  /** An app said itself that its tools changed. */
-  changed({ id, version }: Pick<ServingRow, 'id' | 'version'>): void {
-    this.#fresh.delete(`${id}@${version}`);
-  }
-
   /** `null`: what is known stands. */
   async #offerOf(accountKey: string, row: ServingRow): Promise<Offer | null> {
     const key = `${row.id}@${row.version}`;
@@ -112,10 +107,5 @@ async function list(client: Client, signal: AbortSignal): Promise<Offer> {
     if (nextCursor === undefined || nextCursor === cursor) break;
     cursor = nextCursor;
   }
-  return {
-    tools: readTools(listed),
-    resources: capabilities.resources !== undefined,
-    prompts: capabilities.prompts !== undefined,
-    completions: capabilities.completions !== undefined,
-  };
+  return { tools: readTools(listed) };
 }

@@ -24,7 +24,7 @@ interface Connecting {
 /** Resolves when the browser is on its way back to the client, or the person stays. */
 export async function askToConnect(id: string, request: ConnectionRequest): Promise<void> {
   if (await ask(ConnectionReview, null, { id, request })) return;
-  // Closing the question is a no, and the client is told.
+  // Closing the question is a no, which core tells the client.
   const { continueAt } = await call('account.connectionRequests.decide', {
     params: { id },
     body: { decision: 'deny' },

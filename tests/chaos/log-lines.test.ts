@@ -189,17 +189,19 @@ test('downloads and uploads that clients break off are one line each at most', a
   assert.ok(complaints.length <= events, complaints.join('\n'));
 });
 
-/** Resolves when the download is broken off. What came is not kept: it is as much as the time allows. */
-async function readEndless(): Promise<void> {
+/**
+ * Resolves once the download has begun; its `end` once it is broken off. What came is not kept: it is as much as the time
+ * allows.
+ */
+async function beginEndless(): Promise<{ readonly end: Promise<void> }> {
   const { port, path, headers } = await backendDoor(place, account, APP);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  http
-    .get({ host: '127.0.0.1', port, path: `${path}/endless`, headers }, (answer) => {
-      answer.on('close', resolve).on('error', () => undefined);
-      answer.resume();
-    })
-    .on('error', () => resolve());
-  await promise;
+  const request = http.get({ host: '127.0.0.1', port, path: `${path}/endless`, headers });
+  const [answer] = (await once(request, 'response')) as [http.IncomingMessage];
+  request.on('error', () => undefined);
+  const { promise: end, resolve } = Promise.withResolvers<void>();
+  answer.on('error', () => undefined).on('close', resolve);
+  answer.resume();
+  return { end };
 }
 
 for (const part of ['Node', 'Core'] as const)
@@ -207,8 +209,9 @@ for (const part of ['Node', 'Core'] as const)
     newLines();
     const ask = await openBackend(place, account, APP);
     assert.equal((await ask('/hello')).text, 'hello');
+    const downloads = await Promise.all(Array.from({ length: 5 }, beginEndless));
     const under = Promise.all([
-      ...Array.from({ length: 5 }, () => readEndless()),
+      ...downloads.map(({ end }) => end),
       ...Array.from({ length: 5 }, () => account.fetch('/v1/apps').catch(() => undefined)),
     ]);
     await killPart(place, part);

@@ -1,6 +1,8 @@
 // One account with one caller of every kind, made through the real routes: for tests that walk what each may do.
 import { strict as assert } from 'node:assert';
 import type { CallerKind, Grant } from '@platform/contract';
+import { connectOrigin } from '../../packages/core/src/config/config.ts';
+import { isConnectPath } from '../../packages/core/src/connections/addresses.ts';
 import { authorToken } from './author-token.ts';
 import { registerAccount, type TestAccount } from './client.ts';
 import { connectClient } from './connected-client.ts';
@@ -15,6 +17,7 @@ export interface Cast {
   credentials(kind: CallerKind): Record<string, string>;
   /** Like `credentials`, for an installation whose app asked for no permission. */
   powerless(kind: 'frontend' | 'installation'): Record<string, string>;
+  /** To the host where the path is served. */
   send(request: {
     method?: string;
     path: string;
@@ -45,10 +48,15 @@ interface InstalledApp {
 /** Publishes and installs `cast-mighty` and `cast-powerless` for the account `castowner`. */
 export async function makeCast(constellation: Constellation, name = 'castowner'): Promise<Cast> {
   const { port, origin, core } = constellation;
-  const host = new URL(origin).host;
+  const shellHost = new URL(origin).host;
+  const connectHost = new URL(connectOrigin({ origin })).host;
   const account = await registerAccount(constellation, name);
   const send: Cast['send'] = ({ headers = {}, ...rest }) =>
-    rawRequest({ port, ...rest, headers: { host, ...headers } });
+    rawRequest({
+      port,
+      ...rest,
+      headers: { host: isConnectPath(rest.path.split('?', 1)[0] ?? '') ? connectHost : shellHost, ...headers },
+    });
   const session = { cookie: account.cookie, origin };
   const node = { authorization: `Bearer ${core.localNode.nodeCredential}` };
   const ingress = { authorization: `Bearer ${core.localIngress?.ingressCredential}` };

@@ -125,7 +125,7 @@ const cases: readonly [string, Readonly<Record<string, unknown>>, readonly strin
   [
     'tools that are nowhere',
     { workload, permissions: [grant('mcp.tools.serve', 'self')] },
-    ['permissions[0]', 'permissions[0].resources[0]'],
+    ['permissions[0].resources[0]'],
   ],
   ['a system role', { frontend: {}, systemRoles: ['schedules.manager-ui'] }, ['systemRoles']],
   [

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { readUsages, recordDurations, slowestTable } from './durations.ts';
 import { readAllowedSkips, type Skip, skipsNotAllowed } from './skips.ts';
 import { USAGE_FILE } from './usage.ts';
@@ -39,6 +40,9 @@ export interface RunRequest {
   /** A path where nothing is yet, for what the files write of their usage. */
   readonly usageFile: string;
 }
+
+/** Of the first account of a failure. */
+const FAILURE_CHARACTERS = 2_000;
 
 /** More that fail are no matter of what ran beside them. */
 const MOST_AGAIN = 4;
@@ -98,7 +102,11 @@ async function runBatches(
       cwd: root,
     });
     events.on('test:fail', (event) => {
-      if (event.todo === undefined || event.todo === false) failed.add(fileOf(event));
+      if (event.todo !== undefined && event.todo !== false) return;
+      const file = fileOf(event);
+      failed.add(file);
+      // At once, since a run that somebody stops has no end; the report tells the whole there.
+      say([`Failed in ${file}: ${event.name}`, inspect(event.details.error.cause).slice(0, FAILURE_CHARACTERS)]);
     });
     events.on('test:pass', (event) => {
       if (event.skip === undefined || event.skip === false) return;

@@ -1,8 +1,6 @@
 // One account with one caller of every kind, made through the real routes: for tests that walk what each may do.
 import { strict as assert } from 'node:assert';
 import type { CallerKind, Grant } from '@platform/contract';
-import { connectOrigin } from '../../packages/core/src/config/config.ts';
-import { isConnectPath } from '../../packages/core/src/connections/addresses.ts';
 import { authorToken } from './author-token.ts';
 import { registerAccount, type TestAccount } from './client.ts';
 import { connectClient } from './connected-client.ts';
@@ -40,6 +38,9 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'messaging.send', resources: ['*'] },
 ];
 
+/** What connected clients use, which is on the connect origin alone. */
+const CONNECTED = /^\/mcp(?:[/?]|$)/;
+
 interface InstalledApp {
   readonly frontend: Record<string, string>;
   readonly installation: Record<string, string>;
@@ -49,13 +50,13 @@ interface InstalledApp {
 export async function makeCast(constellation: Constellation, name = 'castowner'): Promise<Cast> {
   const { port, origin, core } = constellation;
   const shellHost = new URL(origin).host;
-  const connectHost = new URL(connectOrigin({ origin })).host;
+  const connectHost = `localhost:${port}`;
   const account = await registerAccount(constellation, name);
   const send: Cast['send'] = ({ headers = {}, ...rest }) =>
     rawRequest({
       port,
       ...rest,
-      headers: { host: isConnectPath(rest.path.split('?', 1)[0] ?? '') ? connectHost : shellHost, ...headers },
+      headers: { host: CONNECTED.test(rest.path) ? connectHost : shellHost, ...headers },
     });
   const session = { cookie: account.cookie, origin };
   const node = { authorization: `Bearer ${core.localNode.nodeCredential}` };

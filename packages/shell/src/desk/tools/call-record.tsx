@@ -43,7 +43,7 @@ export function CallRecord() {
 
   const calls = [...(value?.items ?? []), ...more.value];
   return (
-    <section aria-labelledby="tool-record-title">
+    <section class="block" aria-labelledby="tool-record-title">
       <h3 id="tool-record-title">Record</h3>
       <p class="quiet-text">Kept for 90 days. It says what was called, never with which words.</p>
       {first.failure !== null && <Note tone="danger">{first.failure}</Note>}

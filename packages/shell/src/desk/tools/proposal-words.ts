@@ -1,5 +1,5 @@
 // Proposed calls in words. What an app says of its tools, and what it sends along, is its own: nothing of it may pass for the platform's.
-import type { ProposalState, ShownProposal } from '@platform/contract';
+import type { ShownProposal } from '@platform/contract';
 
 /** `Send a message`, `Add a note in Notes`. */
 export function summaryOf({ app, title, tool }: Pick<ShownProposal, 'app' | 'title' | 'tool'>): string {
@@ -53,13 +53,12 @@ export function beginningOf(text: string): string {
   return line.length > 120 ? `${line.slice(0, 120)} …` : `${line} …`;
 }
 
-export const STATES: Readonly<Record<ProposalState, string>> = {
-  pending: 'Waits for you',
-  executed: 'Done',
-  failed: 'Failed',
-  declined: 'Declined',
-  expired: 'Expired',
-};
+/** The beginning of the last argument, by which a person tells two proposals of one tool apart in a list. */
+export function detailOf({ arguments: given }: Pick<ShownProposal, 'arguments'>): string {
+  const text = argumentsInWords(given).at(-1)?.text ?? '';
+  const [line = ''] = text.trimStart().split('\n', 1);
+  return line.length > 80 || line.length < text.trim().length ? `${line.slice(0, 80)} …` : line;
+}
 
 /** The texts of what a tool answered. */
 export function answerOf(result: Readonly<Record<string, unknown>> | undefined): string {

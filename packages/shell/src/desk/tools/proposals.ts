@@ -40,14 +40,19 @@ async function read(): Promise<void> {
 /** The message that is shown, and what it is about. */
 let message: { readonly id: number; readonly proposals: readonly string[] } | null = null;
 
+/** Where what waits is listed. */
+export function dismissAnnouncement(): void {
+  if (message !== null) dismissToast(message.id);
+  message = null;
+}
+
 function announce(pending: readonly ShownProposal[]): void {
   const news = pending.filter(({ id }) => !announced.has(id));
   announced = new Set(pending.map(({ id }) => id));
   const before = message !== null && toasts.value.some(({ id }) => id === message?.id) ? message.proposals : [];
   const about = pending.filter((one) => before.includes(one.id) || news.includes(one));
   if (news.length === 0 && about.length === before.length) return;
-  if (message !== null) dismissToast(message.id);
-  message = null;
+  dismissAnnouncement();
   const [first, ...others] = about;
   // The page that lists them needs no message beside it.
   if (first === undefined || location.hash === '#/settings/tools') return;

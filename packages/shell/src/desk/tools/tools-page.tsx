@@ -11,12 +11,15 @@ import { PageHead } from '../../design/page-head.tsx';
 import { ago } from '../../design/words.ts';
 import { SomeGrants } from '../app-settings/grants-editor.tsx';
 import { CallRecord } from './call-record.tsx';
-import { shownText, summaryOf } from './proposal-words.ts';
-import { followProposals, openProposal, pendingProposals } from './proposals.ts';
+import { detailOf, shownText, summaryOf } from './proposal-words.ts';
+import { dismissAnnouncement, followProposals, openProposal, pendingProposals } from './proposals.ts';
 
 export function ToolsPage() {
   const reading = useReading(async () => (await call('account.tools', ONE_PAGE)).items);
-  useEffect(() => void followProposals(), []);
+  useEffect(() => {
+    dismissAnnouncement();
+    void followProposals();
+  }, []);
   const { value: apps, failure } = reading;
   const pending = pendingProposals.value ?? [];
   return (
@@ -28,7 +31,7 @@ export function ToolsPage() {
         </p>
       </PageHead>
       {pending.length > 0 && (
-        <section aria-labelledby="pending-title">
+        <section class="block" aria-labelledby="pending-title">
           <h3 id="pending-title">Waits for you</h3>
           <ul class="rows">
             {pending.map((proposal) => (
@@ -45,7 +48,7 @@ export function ToolsPage() {
         </Empty>
       )}
       {apps !== null && apps.length > 0 && (
-        <section aria-labelledby="tool-apps-title">
+        <section class="block" aria-labelledby="tool-apps-title">
           <h3 id="tool-apps-title">Apps</h3>
           <ul class="rows">
             {apps.map((one) => (
@@ -60,20 +63,21 @@ export function ToolsPage() {
 }
 
 function PendingRow({ proposal }: { readonly proposal: ShownProposal }) {
+  const { id, callerName, createdAt } = proposal;
+  const detail = detailOf(proposal);
   return (
     <li class="row">
-      <span class="row-main">
-        <span class="row-icon">
-          <Icon name="tool" />
-        </span>
-        <span class="row-text">
-          <span class="row-title">{summaryOf(proposal)}</span>
-          <span class="row-about">
-            {shownText(proposal.callerName)} proposes it · {ago(proposal.createdAt)}
-          </span>
-        </span>
-        <Button onClick={() => void openProposal(proposal.id)}>Decide</Button>
+      <span class="row-icon">
+        <Icon name="tool" />
       </span>
+      <span class="row-text">
+        <span class="row-title">{summaryOf(proposal)}</span>
+        {detail !== '' && <span class="tool-words">{detail}</span>}
+        <span class="row-about">
+          {shownText(callerName)} proposes it · {ago(createdAt)}
+        </span>
+      </span>
+      <Button onClick={() => void openProposal(id)}>Decide</Button>
     </li>
   );
 }

@@ -6,6 +6,11 @@ import { call } from '../../api/client.ts';
 /** As last read; `null` before. */
 export const guide = signal<OperatorGuide | null>(null);
 
+/** Whether this account operates the platform: words that send others to the operator say what to do instead. */
+export function isOperator(): boolean {
+  return guide.value?.standing === 'operator';
+}
+
 /** A guide that cannot be read is none: nothing depends on it. */
 export async function readGuide(): Promise<void> {
   guide.value = await call('operator.guide.read').catch(() => guide.value);

@@ -78,7 +78,8 @@ test('a package made before is published as it is', async () => {
   await setManifest({ id: 'made-before', version: '2.0.0' });
   const litter = ['.DS_Store', 'Thumbs.db'].map((name) => path.join(folder, 'notes', 'frontend', name));
   for (const name of litter) await writeFile(name, 'x');
-  const packed = await run('package', path.join(folder, 'notes'), '-o', file);
+  const { environment } = place;
+  const packed = await new Command(['package', '-o', file], { environment, cwd: path.join(folder, 'notes') }).ends();
   assert.equal(packed.code, 0, packed.said);
   for (const name of ['.DS_Store', 'Thumbs.db'])
     assert.match(packed.said, new RegExp(`^ *left out  frontend/${name}: another program put it there$`, 'm'));

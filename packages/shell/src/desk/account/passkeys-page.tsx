@@ -12,9 +12,9 @@ import { ago, inFull } from '../../design/words.ts';
 import { confirmedIfNeeded, confirmWithPasskey } from '../../session/confirm.ts';
 import { useDraft } from '../../session/drafts.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
+import { isOperator } from '../../session/guide.ts';
 import { createPasskey, passkeyObstacle } from '../../session/passkey.ts';
 import { registeredInThisPage } from '../../session/session.ts';
-import { isOperator } from '../guide/guide.ts';
 
 type Keys = readonly PasskeyView[];
 

@@ -9,7 +9,7 @@ import { byName } from '../../apps/arrange.ts';
 import { findApp, nameOf, readInstalledApps } from '../../apps/installed-apps.ts';
 import { Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { PageHead } from '../../design/page-head.tsx';
-import { isOperator } from '../guide/guide.ts';
+import { isOperator } from '../../session/guide.ts';
 import { UseChart, UseTable } from './ai-chart.tsx';
 import { ProviderRow } from './ai-provider.tsx';
 import { appsOf, costInWords, monthInWords, sumOf, tokens } from './ai-words.ts';

@@ -1,7 +1,7 @@
 // The address of an app on the internet: to read, to copy and to scan.
 import { Button, Note } from '../../design/controls.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
-import { isOperator } from '../guide/guide.ts';
+import { isOperator } from '../../session/guide.ts';
 import { AddressText } from './address-text.tsx';
 import { LaterQrCode } from './later-qr-code.tsx';
 import { askToRenewAddress } from './renew-address-review.tsx';

@@ -2,8 +2,8 @@
 import { useEffect } from 'preact/hooks';
 import { useAction } from '../../api/reading.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
+import { isOperator } from '../../session/guide.ts';
 import { session } from '../../session/session.ts';
-import { isOperator } from '../guide/guide.ts';
 import { type PushState, pushState, readPushState, turnOffPush, turnOnPush } from './push-opt-in.ts';
 import { notificationSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 // Whether home shows how the platform gets an operator, or where the operator goes on.
 import type { OperatorGuide } from '@platform/contract';
 import { signal } from '@preact/signals';
-import { call } from '../../api/client.ts';
+import { call } from '../api/client.ts';
 
 /** As last read; `null` before. */
 export const guide = signal<OperatorGuide | null>(null);

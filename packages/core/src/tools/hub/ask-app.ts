@@ -78,7 +78,7 @@ export async function askApp<Result extends object>(
       ...(asking.logLevel === undefined ? {} : { onLog: logOf(serving, asking) }),
     };
     await stillAllowed();
-    answer = await withBackend(hub, serving, options, (client, over) =>
+    const said = await withBackend(hub, serving, options, (client, over) =>
       ask(client, more, {
         signal: over,
         timeout: limits.toolSeconds.value * 1_000,
@@ -86,6 +86,8 @@ export async function askApp<Result extends object>(
         ...(asking.progress === undefined ? {} : { onprogress: asking.progress }),
       }),
     );
+    // Questions are passed on below.
+    answer = isInputRequiredResult(said) ? said : passable(said);
   } catch (error) {
     if (late.signal.aborted) throw late.signal.reason;
     if (error instanceof RefusalError || signal.aborted) throw error;
@@ -96,7 +98,7 @@ export async function askApp<Result extends object>(
     clearTimeout(first);
     clearTimeout(all);
   }
-  return isInputRequiredResult(answer) ? passQuestions(hub, serving, asking, key, answer) : passable(answer);
+  return isInputRequiredResult(answer) ? passQuestions(hub, serving, asking, key, answer) : answer;
 }
 
 function moreOf({ inputResponses, logLevel }: ClientSide, requestState: string | undefined): MoreParams {

@@ -75,6 +75,7 @@ export function passQuestions(
     throw wrong(`asks for something with more than ${sizeText(limits.appInput.value)}`);
   const read = questions.safeParse(inputRequests ?? {});
   if (!read.success || Object.keys(read.data).length > QUESTIONS) throw wrong('asks for something that it cannot');
+  if (Object.keys(read.data).length === 0 && requestState === undefined) throw wrong('asks for nothing');
   const passed = Object.entries(read.data).map(([name, one]) => [name, passQuestion(config, serving, client, one)]);
   return {
     resultType: 'input_required',

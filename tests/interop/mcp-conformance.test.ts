@@ -1,15 +1,18 @@
 // The conformance suite of the protocol's authors against an app that serves its fixtures, through the hub: as another app uses it, and
 // as a connected client does. What is expected to fail is named with its reason; anything else that fails, or passes, fails here.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
+import * as readline from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { registerAccount, type TestAccount } from '../support/client.ts';
-import { connectClient } from '../support/connected-client.ts';
+import { allowInBrowser, connectClient, OutsideClient } from '../support/connected-client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { freePort } from '../support/free-port.ts';
 import { type InstalledTestApp, installTestApp } from '../support/installed-app.ts';
 import { lockedTools } from '../support/locked-tools.ts';
 import { type Forwarder, type ForwarderOptions, startForwarder } from '../support/mcp-forwarder.ts';
@@ -148,3 +151,38 @@ for (const [name, way] of Object.entries(WAYS))
       await using forwarder = await startForwarder(await way.open());
       assert.match(await run(forwarder, way, revision), /=== SUMMARY ===/);
     });
+
+test('the suite of authorization servers', { timeout: RUN_MS }, async (t) => {
+  if (missing !== null) return t.skip(missing);
+  const client = new OutsideClient(world);
+  const port = await freePort();
+  const { client_id: id } = await client.register({ redirect_uris: [`http://127.0.0.1:${port}/callback`] });
+  const results = await mkdtemp(path.join(folder, 'results-'));
+  const given = ['--url', client.origin, '--client-id', id, '--resource', client.resource(), '--port', String(port)];
+  const suite = spawn(process.execPath, [program, 'authorization', ...given, '--output-dir', results], {
+    ...{ cwd: folder, env: { PATH: process.env.PATH, HOME: folder }, stdio: ['ignore', 'pipe', 'inherit'] },
+  });
+  t.after(() => suite.kill());
+  const ended = once(suite, 'exit');
+  const said: string[] = [];
+  for await (const line of readline.createInterface({ input: suite.stdout })) {
+    said.push(line);
+    if (!line.startsWith(client.origin)) continue;
+    // It asks its person to open this in the browser.
+    const back = await allowInBrowser(world, ada, new URL(line), ['tools:call:platform-apps.list']);
+    await (await fetch(back)).arrayBuffer();
+  }
+  assert.deepEqual(await ended, [0, null], said.join('\n'));
+  const checks = await Promise.all(
+    (await readdir(results)).map(async (one) =>
+      JSON.parse(await readFile(path.join(results, one, 'checks.json'), 'utf8')),
+    ),
+  );
+  assert.deepEqual(
+    (checks.flat() as Check[]).map((check) => `${check.id} ${check.status}`).sort(),
+    ['authorization-code-grant', 'authorization-server-metadata', 'authorization-server-metadata-cimd'].map(
+      (one) => `${one} SUCCESS`,
+    ),
+    said.join('\n'),
+  );
+});

@@ -84,19 +84,21 @@ const served = {
   answers: { 200: 'application/json', 202: null },
   answersAs: 'the Model Context Protocol',
   rate: 'tool',
+  fillsDatabase: true,
 } as const;
 
 const forApps = {
   ...served,
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', resource: 'any' },
+  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
 } as const;
 
 const routes = {
   'services.mcp': {
     ...forApps,
     path: '/v1/services/mcp',
-    summary: 'The tools that the caller may call, those of the platform and of other apps (MCP, Streamable HTTP)',
+    summary:
+      'The tools that the caller may call or propose, those of the platform and of other apps (MCP, Streamable HTTP)',
     refuses: ['concurrency_limited'],
   },
   'services.mcp.app': {
@@ -109,7 +111,7 @@ const routes = {
   'mcp.tools': {
     ...served,
     path: '/mcp',
-    summary: 'The tools that a connected client may call (MCP, Streamable HTTP)',
+    summary: 'The tools that a connected client may call or propose (MCP, Streamable HTTP)',
     callers: ['connection'],
     refuses: ['concurrency_limited'],
   },

@@ -14,7 +14,7 @@ import { serveResources } from './resources.ts';
  * one, so they come with the app as a whole. An app asks nothing of itself.
  */
 export function mayUseContent({ id, patterns }: Pick<ToolCaller, 'id' | 'patterns'>, serving: Serving): boolean {
-  return serving.id !== id && patterns.some((pattern) => matchesResource(pattern, `${serving.app_id}.`));
+  return serving.id !== id && patterns.call.some((pattern) => matchesResource(pattern, `${serving.app_id}.`));
 }
 
 /** As far as its server declares them. */

@@ -8,11 +8,13 @@ import {
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
+import { RefusalError } from '@platform/contract';
 import { PLATFORM_VERSION } from '../../version.ts';
+import { askPerson } from '../proposals/ask-person.ts';
 import type { Serving } from '../served/served-tools.ts';
 import { contentCapabilities, mayUseContent, serveContent } from './app-content.ts';
 import type { RequestOf } from './ask-app.ts';
-import { callTool, type ToolCallParts } from './call-tool.ts';
+import { callTool, refused, type ToolCallParts } from './call-tool.ts';
 import { clientSideOf } from './client-side.ts';
 import { findTool, type Hub, type HubTool, toolsFor } from './hub-tool.ts';
 import { pageOf } from './pages.ts';
@@ -26,6 +28,8 @@ export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed
   readonly message: unknown;
 }
 
+/** Of a request to call a tool: to propose it, though the caller may call it. */
+const PROPOSE = 'platform/propose';
 /** How long a client may keep a list; a subscription says when it changes. */
 const FRESH = { ttlMs: 1_000, cacheScope: 'private' } as const;
 const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
@@ -77,24 +81,38 @@ function serverFor(hub: Hub, { caller, stillAllowed, chain, app, over }: ForServ
     const tool = await findTool(hub, caller, { name: params.name, appId });
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
-    return callTool(hub, { ...requestOf(context), tool, arguments: params.arguments ?? {} });
+    const call = { ...requestOf(context), tool, arguments: params.arguments ?? {} };
+    const { mcpReq } = context;
+    if (tool.use === 'call' && mcpReq._meta?.[PROPOSE] !== true) return callTool(hub, call);
+    const round = {
+      showsAddresses: call.client.capabilities.elicitation?.url !== undefined,
+      state: mcpReq.requestState<string>(),
+      answers: mcpReq.inputResponses,
+    };
+    return askPerson(hub, call, round).catch((error: unknown) => {
+      if (error instanceof RefusalError) return refused(error);
+      throw error;
+    });
   });
   if (content !== undefined) serveContent(server, hub, content, requestOf);
   return server;
 }
 
 function shown(tool: HubTool): ListToolsResult['tools'][number] {
-  const { shown: name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const { shown: name, use, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description: describe(tool, description) }),
     ...{ inputSchema, annotations },
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    _meta:
-      tool.of === 'app'
+    // A client would hold the proposal to it.
+    ...(outputSchema === undefined || use === 'propose' ? {} : { outputSchema }),
+    _meta: {
+      ...(tool.of === 'app'
         ? { 'platform/app': { id: tool.serving.app_id, name: tool.serving.name } }
-        : { 'platform/built-in': true },
+        : { 'platform/built-in': true }),
+      ...(use === 'propose' ? { 'platform/approval': 'required' } : {}),
+    },
   } as ListToolsResult['tools'][number];
 }
 

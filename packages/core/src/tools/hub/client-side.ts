@@ -30,7 +30,7 @@ export interface ClientSide {
 export const NO_CLIENT: ClientSide = { modern: false, capabilities: {}, log: () => undefined };
 
 export function clientSideOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ClientSide {
-  const { inputResponses, _meta } = mcpReq;
+  const { inputResponses, _meta, notify: announce } = mcpReq;
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = (envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as ClientCapabilities;
   const state: unknown = mcpReq.requestState();
@@ -48,7 +48,7 @@ export function clientSideOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ClientS
       ? {}
       : {
           progress: (progress) =>
-            quietly(mcpReq.notify({ method: 'notifications/progress', params: { ...progress, progressToken } })),
+            quietly(announce({ method: 'notifications/progress', params: { ...progress, progressToken } })),
         }),
   };
 }

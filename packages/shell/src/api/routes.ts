@@ -73,6 +73,8 @@ export const shellRoutes = {
   'secrets.list': 'GET /v1/account/secrets',
   'secrets.put': 'PUT /v1/account/secrets/:name',
   'secrets.remove': 'DELETE /v1/account/secrets/:name',
+  'apps.mcp.list': 'GET /v1/apps/:appId/mcp/tools',
+  'apps.mcp.call': 'POST /v1/apps/:appId/mcp/calls',
   'account.toolCalls': 'GET /v1/account/tool-calls',
   'apps.secretBindings.list': 'GET /v1/apps/:appId/secret-bindings',
   'apps.secretBindings.bind': 'PUT /v1/apps/:appId/secret-bindings/:slot',

@@ -172,7 +172,6 @@ const routes = {
     path: '/v1/apps/:appId/mcp/tools',
     summary: "The tools that an app may use, for its page, with the app's own grants",
     callers: ['session'],
-    origin: 'shell',
     params: z.strictObject({ appId }),
     query: z.strictObject({ cursor: z.string().max(512).optional() }),
     refuses: ['concurrency_limited', 'grant_missing', 'not_found', 'runtime_paused'],

@@ -27,7 +27,9 @@ const call = (body: object, appId = 'asker') =>
 const codeOf = ({ json }: RawAnswer) => (json as { readonly code: string }).code;
 
 test('a page lists and calls what its app may use, and the record names the app', async () => {
-  const { items, nextCursor } = await ada.browser.take<BridgePage<UsableTool>>('/v1/apps/asker/mcp/tools');
+  // As a browser sends what only reads: without an Origin.
+  const listing = { headers: { origin: undefined } };
+  const { items, nextCursor } = await ada.browser.take<BridgePage<UsableTool>>('/v1/apps/asker/mcp/tools', listing);
   assert.deepEqual(
     items.map(({ name, app, approval }) => [name, app, approval]),
     [['platform-notifications.publish', null, 'none']],

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { json, page, pageQuery } from './common.ts';
+import { proposal } from './proposals.ts';
 
 const limits = {
   toolArguments: { value: 256 * KiB, unit: 'bytes', meaning: 'arguments of a tool call, as compact JSON' },
@@ -86,13 +87,9 @@ export const usableTool = z.strictObject({
 export type UsableTool = z.infer<typeof usableTool>;
 
 /** A call that waits for the person. */
-export const pendingProposal = z.strictObject({
-  id: z.string(),
-  state: z.literal('pending'),
-  /** As the hub lists it, e.g. `notes.add`. */
-  tool: z.string(),
-  expiresAt: timestamp,
-});
+export const pendingProposal = proposal
+  .pick({ id: true, tool: true, expiresAt: true })
+  .extend({ state: z.literal('pending') });
 export type PendingProposal = z.infer<typeof pendingProposal>;
 
 /** What a tool answered, or that the person has to decide first. Content and structured content are the words of its app. */
@@ -130,19 +127,21 @@ const served = {
   answers: { 200: 'application/json', 202: null },
   answersAs: 'the Model Context Protocol',
   rate: 'tool',
+  fillsDatabase: true,
 } as const;
 
 const forApps = {
   ...served,
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', resource: 'any' },
+  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
 } as const;
 
 const routes = {
   'services.mcp': {
     ...forApps,
     path: '/v1/services/mcp',
-    summary: 'The tools that the caller may call, those of the platform and of other apps (MCP, Streamable HTTP)',
+    summary:
+      'The tools that the caller may call or propose, those of the platform and of other apps (MCP, Streamable HTTP)',
     refuses: ['concurrency_limited'],
   },
   'services.mcp.app': {
@@ -155,7 +154,7 @@ const routes = {
   'mcp.tools': {
     ...served,
     path: '/mcp',
-    summary: 'The tools that a connected client may call (MCP, Streamable HTTP)',
+    summary: 'The tools that a connected client may call or propose (MCP, Streamable HTTP)',
     callers: ['connection'],
     refuses: ['concurrency_limited'],
   },

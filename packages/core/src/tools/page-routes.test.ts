@@ -1,7 +1,7 @@
 // Tools for pages through the shell: as the app, within its grants, whatever the session itself may do.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { BridgePage, Grant, ToolAnswer, ToolCall, UsableTool } from '@platform/contract';
+import type { BridgePage, Grant, ShownProposal, ToolAnswer, ToolCall, UsableTool } from '@platform/contract';
 import { registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
@@ -18,6 +18,7 @@ before(async () => {
   world = await startConstellation();
   ada = await registerAccount(world, 'ada');
   await installTestApp(world, ada, 'asker', PUBLISH);
+  await installTestApp(world, ada, 'modest', [...PUBLISH, { id: 'mcp.tools.propose', resources: ['platform-*'] }]);
   await installTestApp(world, ada, 'without', [{ id: 'notifications.publish', resources: ['daily'] }]);
 });
 after(() => world?.close());
@@ -74,16 +75,31 @@ test('an app without a grant for tools is told which it lacks, and one that is n
   }
 });
 
-test('what is to be proposed is never called', async () => {
-  const before = await ada.browser.take<BridgePage<ToolCall>>('/v1/account/tool-calls');
+test('what is to be proposed waits for the person, and is not called', async () => {
   const news = { topic: 'daily', title: 'Later', body: '' };
-  await call({ name: 'platform-notifications.publish', arguments: news, propose: true });
-  const { items } = await ada.browser.take<BridgePage<ToolCall>>('/v1/account/tool-calls');
-  const since = items.slice(0, items.length - before.items.length);
+  const asked = await call({ name: 'platform-notifications.publish', arguments: news, propose: true });
+  const { proposal } = asked.json as Extract<ToolAnswer, { kind: 'proposal' }>;
+  assert.deepEqual([proposal.state, proposal.tool], ['pending', 'platform-notifications.publish']);
+  const [waits] = (await ada.browser.take<BridgePage<ShownProposal>>('/v1/account/proposals?state=pending')).items;
+  assert.deepEqual([waits?.id, waits?.caller, waits?.arguments], [proposal.id, 'asker', news]);
+  const { items } = await ada.browser.take<BridgePage<{ readonly title: string }>>('/v1/notifications');
+  assert.ok(!items.some(({ title }) => title === 'Later'));
+});
+
+test('a tool that the app may only propose is listed so, and its call is a proposal', async () => {
+  const permissions = [{ id: 'mcp.tools.propose', resources: ['platform-notifications.*'] }, PUBLISH[1]];
+  await ada.browser.take('/v1/apps/modest/permissions', { method: 'PUT', body: { permissions } });
+  const { items } = await ada.browser.take<BridgePage<UsableTool>>('/v1/apps/modest/mcp/tools');
   assert.deepEqual(
-    since.filter(({ outcome }) => outcome !== 'proposed'),
-    [],
+    items.map(({ name, approval }) => [name, approval]),
+    [
+      ['platform-notifications.publish', 'required'],
+      ...['cancel', 'get', 'list'].map((one) => [`platform-proposals.${one}`, 'none']),
+    ],
   );
+  const news = { topic: 'daily', title: 'Bread', body: '' };
+  const answer = await call({ name: 'platform-notifications.publish', arguments: news }, 'modest');
+  assert.equal((answer.json as ToolAnswer).kind, 'proposal', answer.text);
 });
 
 test('a pause of the account ends it', async () => {

@@ -1,15 +1,7 @@
 // Tools for the page of an app through the shell, which has no capability of it: one request to the hub, as the app, and what it answers
 // as plain data.
 import type { ServerEventBus } from '@modelcontextprotocol/server';
-import {
-  matchesResource,
-  pendingProposal,
-  permissions,
-  refuse,
-  type ToolAnswer,
-  type UsableTool,
-  usableTool,
-} from '@platform/contract';
+import { pendingProposal, refuse, type ToolAnswer, type UsableTool, usableTool } from '@platform/contract';
 import * as z from 'zod';
 import type { SessionCaller } from '../accounts/face.ts';
 import type { Turns } from '../background/turns.ts';
@@ -20,7 +12,7 @@ import { PLATFORM_VERSION } from '../version.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { plainText } from './served/offer.ts';
-import { toolCallerOf } from './tool-caller.ts';
+import { toolCallerOf, useOf } from './tool-caller.ts';
 
 const REVISION = '2026-07-28';
 const INVALID_PARAMS = -32_602;
@@ -109,15 +101,12 @@ export function pageRoutes(hub: Hub, turns: Turns): HandlersOf<'apps.mcp.list' |
     async 'apps.mcp.call'(call) {
       const { name, arguments: given, propose } = call.body;
       const page = await mayUseTools(hub, call.caller, call.params.appId);
-      // The hub would call the tool.
-      if (propose && permissions['mcp.tools.propose'].unbuilt)
-        throw refuse('unavailable', 'This version of the platform does not offer proposals yet.');
       const params = { name, arguments: given };
       const meta = propose ? { 'platform/propose': true } : {};
       const result = await ask(call, page, { method: 'tools/call', params }, meta);
       // What a tool says of itself is no proposal: only a call that had to be one can be.
-      const outright = toolCallerOf(page).patterns.some((pattern) => matchesResource(pattern, name));
-      const proposal = propose || !outright ? proposed.safeParse(result).data : undefined;
+      const waits = propose || useOf(toolCallerOf(page), name) === 'propose';
+      const proposal = waits ? proposed.safeParse(result).data : undefined;
       const body =
         proposal === undefined ? answerOf(result) : ({ kind: 'proposal', ...proposal.structuredContent } as const);
       return { status: 200, body };

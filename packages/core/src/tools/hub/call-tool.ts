@@ -43,10 +43,7 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
   const hash = argumentsHash(tool.name, given);
   let outcome: ToolOutcome = 'refused';
   try {
-    if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
-      throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
-    const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
-    if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
+    checkArguments(hub, call);
     outcome = 'error';
     const result = tool.of === 'platform' ? await callBuiltIn(hub, call, tool) : await callApp(hub, call, tool);
     if (result.isError !== true) outcome = 'ok';
@@ -62,6 +59,15 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
       ...{ milliseconds: performance.now() - begun, argumentsHash: hash },
     });
   }
+}
+
+/** @throws ProtocolError for arguments that the tool does not take; RefusalError `payload_too_large` */
+export function checkArguments(hub: Hub, call: ToolCallParts): void {
+  const { tool, arguments: given } = call;
+  if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
+    throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
+  const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
+  if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
 }
 
 /** Schemas of the platform wait for nobody. */
@@ -142,7 +148,7 @@ function wrong(why: string): RefusalError {
 }
 
 /** As the model of the caller reads it, and in `_meta` as its program does. */
-function refused({ refusal }: RefusalError): CallToolResult {
+export function refused({ refusal }: RefusalError): CallToolResult {
   const { code, detail, retryAfter } = refusal;
   const text = ofRefusal(detail ?? table[code].title);
   return {

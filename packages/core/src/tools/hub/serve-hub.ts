@@ -2,15 +2,20 @@
 // knows its caller. Nothing is kept between requests.
 import {
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   createMcpHandler,
+  type InputRequiredResult,
   type ListToolsResult,
   ProtocolError,
   ProtocolErrorCode,
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
+import { RefusalError } from '@platform/contract';
 import { PLATFORM_VERSION } from '../../version.ts';
-import { callTool, type ToolCallParts } from './call-tool.ts';
+import { askPerson } from '../proposals/ask-person.ts';
+import { callTool, refused, type ToolCallParts } from './call-tool.ts';
 import { findTool, type Hub, type HubTool, toolsFor } from './hub-tool.ts';
 
 export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed' | 'chain'> {
@@ -25,6 +30,8 @@ export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed
 /** Of one page of a list. */
 const PAGE_TOOLS = 200;
 const PAGE_BYTES = 1_024 * 1_024;
+/** Of a request to call a tool: to propose it, though the caller may call it. */
+const PROPOSE = 'platform/propose';
 /** How long a client may keep a list; a subscription says when it changes. */
 const FRESH_MILLISECONDS = 1_000;
 
@@ -60,25 +67,40 @@ function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForSe
     const { page, next } = pageOf(tools, params?.cursor);
     return { tools: page.map(shown), ...(next === null ? {} : { nextCursor: next }) };
   });
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
-    const tool = await findTool(hub, caller, { name: params.name, appId });
-    if (tool === undefined)
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
-    const { _meta, notify: announce } = mcpReq;
-    const progressToken = _meta?.progressToken;
-    return callTool(hub, {
-      ...{ caller, stillAllowed, tool, arguments: params.arguments ?? {}, chain },
-      signal: AbortSignal.any([mcpReq.signal, over]),
-      ...(progressToken === undefined
-        ? {}
-        : {
-            progress: (progress) =>
-              void announce({ method: 'notifications/progress', params: { ...progress, progressToken } }).catch(
-                () => undefined,
-              ),
-          }),
-    });
-  });
+  server.setRequestHandler(
+    'tools/call',
+    async ({ params }, { mcpReq }): Promise<CallToolResult | InputRequiredResult> => {
+      const tool = await findTool(hub, caller, { name: params.name, appId });
+      if (tool === undefined)
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
+      const { _meta, notify: announce } = mcpReq;
+      const progressToken = _meta?.progressToken;
+      const call: ToolCallParts = {
+        ...{ caller, stillAllowed, tool, arguments: params.arguments ?? {}, chain },
+        signal: AbortSignal.any([mcpReq.signal, over]),
+        ...(progressToken === undefined
+          ? {}
+          : {
+              progress: (progress) =>
+                void announce({ method: 'notifications/progress', params: { ...progress, progressToken } }).catch(
+                  () => undefined,
+                ),
+            }),
+      };
+      if (tool.use === 'call' && _meta?.[PROPOSE] !== true) return callTool(hub, call);
+      const envelope = mcpReq.envelope as { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined;
+      const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY];
+      const round = {
+        showsAddresses: capabilities?.elicitation?.url !== undefined,
+        state: mcpReq.requestState<string>(),
+        answers: mcpReq.inputResponses,
+      };
+      return askPerson(hub, call, round).catch((error: unknown) => {
+        if (error instanceof RefusalError) return refused(error);
+        throw error;
+      });
+    },
+  );
   return server;
 }
 
@@ -101,17 +123,20 @@ function pageOf(
 }
 
 function shown(tool: HubTool): ListToolsResult['tools'][number] {
-  const { shown: name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const { shown: name, use, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description: describe(tool, description) }),
     ...{ inputSchema, annotations },
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    _meta:
-      tool.of === 'app'
+    // A client would hold the proposal to it.
+    ...(outputSchema === undefined || use === 'propose' ? {} : { outputSchema }),
+    _meta: {
+      ...(tool.of === 'app'
         ? { 'platform/app': { id: tool.serving.app_id, name: tool.serving.name } }
-        : { 'platform/built-in': true },
+        : { 'platform/built-in': true }),
+      ...(use === 'propose' ? { 'platform/approval': 'required' } : {}),
+    },
   } as ListToolsResult['tools'][number];
 }
 

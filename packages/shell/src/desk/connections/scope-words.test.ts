@@ -7,12 +7,9 @@ import { READS, TOPICS, wordsOfScopes } from './scope-words.ts';
 const nameOf = (appId: string) => (appId === 'notes' ? 'Notes' : appId);
 const words = (...scopes: string[]) => wordsOfScopes(scopes, nameOf);
 
-test('what is chosen beforehand reads every topic, and no more', () => {
+test('what is chosen beforehand reads every topic, and proposes the rest', () => {
   const chosen = scopesChosenBeforehand(['tools:call:*', 'tools:propose:*'], null);
-  assert.deepEqual(
-    words(...chosen),
-    TOPICS.map((topic) => READS[topic]),
-  );
+  assert.deepEqual(words(...chosen), [...TOPICS.map((topic) => READS[topic]), 'Uses all tools when you approve']);
 });
 
 test('tools of apps are named by the app', () => {

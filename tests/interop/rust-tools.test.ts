@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import type { BridgePage, ShownProposal } from '@platform/contract';
+import type { BridgePage, Grant, ShownProposal } from '@platform/contract';
 import { openAppGateway } from '../support/app-gateway.ts';
 import { registerAccount } from '../support/client.ts';
 import { startConstellation } from '../support/constellation.ts';
@@ -23,9 +23,9 @@ test('a program in Rust lists, calls and proposes tools, within its grants', asy
   const world = await startConstellation();
   t.after(() => world.close());
   const ada = await registerAccount(world, 'ada');
-  const publish = { id: 'notifications.publish', resources: ['daily'] } as const;
-  const call = { id: 'mcp.tools.call', resources: [TOOL] } as const;
-  const propose = { id: 'mcp.tools.propose', resources: [TOOL] } as const;
+  const publish = { id: 'notifications.publish', resources: ['daily'] } satisfies Grant;
+  const call = { id: 'mcp.tools.call', resources: [TOOL] } satisfies Grant;
+  const propose = { id: 'mcp.tools.propose', resources: [TOOL] } satisfies Grant;
   const gateway = await openAppGateway(world, await installTestApp(world, ada, 'asker', [call, propose, publish]));
   t.after(() => gateway.close());
   /** What the program prints, or how it says that it failed. */

@@ -75,6 +75,7 @@ export const shellRoutes = {
   'secrets.remove': 'DELETE /v1/account/secrets/:name',
   'apps.mcp.list': 'GET /v1/apps/:appId/mcp/tools',
   'apps.mcp.call': 'POST /v1/apps/:appId/mcp/calls',
+  'account.tools': 'GET /v1/account/tools',
   'account.toolCalls': 'GET /v1/account/tool-calls',
   'account.proposals.list': 'GET /v1/account/proposals',
   'account.proposals.read': 'GET /v1/account/proposals/:id',

@@ -109,7 +109,7 @@ export type ToolAnswer = z.infer<typeof toolAnswer>;
 
 /** One call of a tool by a page, through the shell. */
 export const pageToolCall = z.strictObject({
-  name: z.string().regex(/^[A-Za-z0-9_.-]{1,200}$/),
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,200}$/, 'must be the name of a tool'),
   arguments: z.record(z.string(), z.unknown()).default({}),
   /** Have the person decide, also about a tool that the app may call outright. */
   propose: z.boolean().default(false),
@@ -185,7 +185,7 @@ const routes = {
     summary: "The tools that an app may use, for its page, with the app's own grants",
     callers: ['session'],
     params: z.strictObject({ appId }),
-    query: z.strictObject({ cursor: z.string().max(512).optional() }),
+    query: pageQuery,
     refuses: ['concurrency_limited', 'grant_missing', 'not_found', 'runtime_paused'],
     answers: { 200: page(usableTool) },
     rate: 'session',

@@ -7,6 +7,7 @@ import type { SessionCaller } from '../accounts/face.ts';
 import type { Turns } from '../background/turns.ts';
 import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import { type FrontendCaller, missingGrant, pageOf } from '../installations/face.ts';
 import { PLATFORM_VERSION } from '../version.ts';
 import type { Hub } from './hub/hub-tool.ts';
@@ -92,11 +93,16 @@ export function pageRoutes(hub: Hub, turns: Turns): HandlersOf<'apps.mcp.list' |
 
   return {
     async 'apps.mcp.list'(call) {
-      const { cursor } = call.query;
       const page = await mayUseTools(hub, call.caller, call.params.appId);
-      const params = cursor === undefined ? {} : { cursor };
-      const { tools, nextCursor = null } = listed.parse(await ask(call, page, { method: 'tools/list', params }));
-      return { status: 200, body: { items: tools.map(usable), nextCursor } };
+      const items: UsableTool[] = [];
+      for (let cursor: string | undefined | null; cursor !== null; ) {
+        const params = cursor === undefined ? {} : { cursor };
+        const { tools, nextCursor = null } = listed.parse(await ask(call, page, { method: 'tools/list', params }));
+        items.push(...tools.map(usable));
+        cursor = nextCursor;
+      }
+      const list = { name: `page-tools:${page.installationId}`, items, idOf: ({ name }: UsableTool) => name };
+      return { status: 200, body: listPage(hub, call.query, list) };
     },
     async 'apps.mcp.call'(call) {
       const { name, arguments: given, propose } = call.body;

@@ -19,6 +19,16 @@ const limits = {
     unit: 'items',
     meaning: 'tools of all apps of one account; the first ones by name are offered',
   },
+  appContent: {
+    value: 500,
+    unit: 'items',
+    meaning: 'resources, templates of resources and prompts of one app, each; the first ones by name are offered',
+  },
+  appInput: {
+    value: 64 * KiB,
+    unit: 'bytes',
+    meaning: 'what an app asks of the client that uses it, in the middle of a call, and what it remembers with it',
+  },
   toolCallRate: { value: 600, unit: 'per minute', meaning: 'requests of one installation to the hub of tools' },
   toolCallsAtOnce: { value: 32, unit: 'items', meaning: 'tool calls of one installation that are under way' },
   toolChain: {
@@ -54,7 +64,7 @@ export const toolCall = z.strictObject({
   at: timestamp,
   /** The app that called, or the connection. */
   caller: z.string(),
-  /** As the hub lists it, e.g. `notes.add`. */
+  /** As the hub lists it, e.g. `notes.add`; `notes.resources/read` and `notes.prompts/get` for what else an app was asked. */
   tool: z.string(),
   outcome: toolOutcome,
   milliseconds: z.int().nonnegative(),

@@ -12,6 +12,7 @@ import { changesFor } from './hub/tool-changes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { selectToolApps, type ToolAppRow } from './queries.ts';
 import { listToolCalls } from './record.ts';
+import type { Serving } from './served/served-tools.ts';
 import { type HubCaller, toolCallerOf } from './tool-caller.ts';
 
 export type ToolRoute = DomainRoute<'tools'>;
@@ -38,7 +39,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   const calls = new Turns(callTurns);
   const subscriptions = new Turns(subscriptionTurns);
 
-  async function serve(call: HubCall, appId?: string) {
+  async function serve(call: HubCall, app?: Serving) {
     const { body, left, reply, request } = call;
     const caller = toolCallerOf(call.caller);
     const stillAllowed = async () => toolCallerOf(await call.stillAllowed());
@@ -52,9 +53,9 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
       // It may have ended before anybody listened for that.
       await stillAllowed();
       const chain = request.headers['platform-tool-chain'];
-      const answer = await serveHub(hub, changesFor(hub, caller.accountKey), {
+      const answer = await serveHub(hub, changesFor(hub, caller.accountKey, app?.app_id), {
         ...{ caller, stillAllowed, message: body },
-        ...(appId === undefined ? {} : { appId }),
+        ...(app === undefined ? {} : { app }),
         chain: typeof chain === 'string' ? chain : undefined,
         request: new Request(new URL(request.url, hub.config.origin), {
           method: 'POST',
@@ -75,7 +76,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   async function serveOne(call: HubCall, appId: string) {
     const [app] = await hub.served.of(call.caller.accountKey, appId);
     if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
-    return serve(call, appId);
+    return serve(call, app);
   }
 
   return {

@@ -12,10 +12,10 @@ import { keepFor } from '../apps/frames/kept.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/installed-apps.ts';
 import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
+import { followGuide, readGuide } from '../session/guide.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
-import { followGuide, readGuide } from './guide/guide.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
@@ -30,8 +30,9 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
+import { announceProposals } from './tools/announce-proposals.ts';
+import { followProposals } from './tools/pending-proposals.ts';
 import { followProposalAddress } from './tools/proposal-address.ts';
-import { followProposals } from './tools/proposals.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -56,6 +57,7 @@ function begin(account: string): () => void {
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
   const endProposalAddress = followProposalAddress(ready);
+  const endAnnouncing = announceProposals();
   void readInbox();
   void readGuide();
   void followProposals();
@@ -95,6 +97,7 @@ function begin(account: string): () => void {
     endStoreAddress();
     endConnectAddress();
     endProposalAddress();
+    endAnnouncing();
     endRecent();
     endPush();
     endEvents();

@@ -12,7 +12,7 @@ import { type FrontendCaller, missingGrant, pageOf } from '../installations/face
 import { PLATFORM_VERSION } from '../version.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
-import { plainText } from './served/offer.ts';
+import { plainText } from './served/app-text.ts';
 import { toolCallerOf, useOf } from './tool-caller.ts';
 
 const REVISION = '2026-07-28';

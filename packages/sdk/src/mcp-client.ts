@@ -12,6 +12,7 @@ export interface McpClientPackage {
 
 /** What is used of its client. */
 export interface McpClientLike {
+  /** Begins to work over a transport. */
   connect(transport: never, options?: never): Promise<void>;
 }
 

@@ -30,6 +30,9 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
+import { announceProposals } from './tools/announce-proposals.ts';
+import { followProposals } from './tools/pending-proposals.ts';
+import { followProposalAddress } from './tools/proposal-address.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -53,8 +56,11 @@ function begin(account: string): () => void {
   const endAddress = followNotificationAddress(ready);
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
+  const endProposalAddress = followProposalAddress(ready);
+  const endAnnouncing = announceProposals();
   void readInbox();
   void readGuide();
+  void followProposals();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -71,10 +77,12 @@ function begin(account: string): () => void {
     },
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
+    onProposals: () => void followProposals(),
     onFreshStart: () => {
       void readPause();
       void readInbox();
       void readGuide();
+      void followProposals();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
@@ -88,6 +96,8 @@ function begin(account: string): () => void {
     endAddress();
     endStoreAddress();
     endConnectAddress();
+    endProposalAddress();
+    endAnnouncing();
     endRecent();
     endPush();
     endEvents();

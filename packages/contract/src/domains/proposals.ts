@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Errors, Limits, Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { secretFree } from './accounts.ts';
-import { page, pageQuery } from './common.ts';
+import { emptyBody, json, page, pageQuery } from './common.ts';
 import { passkeyConfirmation } from './passkey-credentials.ts';
 
 const limits = {
@@ -137,6 +137,7 @@ const routes = {
     origin: 'shell',
     confirms: { nothing: 'declines what an app proposed' },
     params: ofProposal,
+    body: json(emptyBody.optional()),
     answers: { 200: z.strictObject({ proposal: shownProposal }) },
     refuses: ['proposal_conflict'],
     rate: 'session',
@@ -163,6 +164,7 @@ const routes = {
     path: '/v1/services/proposals/:id/cancel',
     summary: 'Withdraw what the app proposed',
     params: ofProposal,
+    body: json(emptyBody.optional()),
     answers: { 200: proposalAnswer },
     refuses: ['proposal_conflict'],
   },

@@ -72,6 +72,19 @@ export const toolCall = z.strictObject({
 });
 export type ToolCall = z.infer<typeof toolCall>;
 
+/** What an app has to do with tools, for its person. */
+export const toolApp = z.strictObject({
+  app: z.strictObject({ id: appId, name: z.string() }),
+  /** What it offers, as it said last, by name; `null` for nothing, or when it was not asked yet. */
+  offers: z
+    .array(z.strictObject({ name: z.string(), title: z.string().nullable(), description: z.string().nullable() }))
+    .nullable(),
+  /** The tools that it may call without asking, and those that it may propose, as grants name them. */
+  calls: z.array(z.string()),
+  proposes: z.array(z.string()),
+});
+export type ToolApp = z.infer<typeof toolApp>;
+
 /** One JSON-RPC message of the protocol; what it may hold is the protocol's to say. */
 const message = z.looseObject({ jsonrpc: z.literal('2.0') });
 
@@ -122,6 +135,15 @@ const routes = {
     callers: ['connection'],
     params: z.strictObject({ appId }),
     refuses: ['concurrency_limited', 'not_found'],
+  },
+  'account.tools': {
+    method: 'GET',
+    path: '/v1/account/tools',
+    summary: 'Apps that offer or request tools: what they offer, and what they were granted',
+    callers: ['session'],
+    rate: 'session',
+    query: pageQuery,
+    answers: { 200: page(toolApp) },
   },
   'account.toolCalls': {
     method: 'GET',

@@ -1,12 +1,15 @@
 // Tools over HTTP: the hub for apps, the record for their owner.
-import { type DomainRoute, limits, refuse } from '@platform/contract';
+import { type DomainRoute, limits, refuse, type ToolApp } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import { serves } from '../connections/face.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import { sendWebAnswer } from '../http/web-answer.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { changesFor } from './hub/tool-changes.ts';
+import { selectToolApps, type ToolAppRow } from './queries.ts';
 import { listToolCalls } from './record.ts';
 import type { Serving } from './served/served-tools.ts';
 import { type HubCaller, toolCallerOf } from './tool-caller.ts';
@@ -87,10 +90,29 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
       if (!serves(call.caller, appId)) throw refuse('not_authorized', 'This token is for the tools of another app.');
       return serveOne(call, appId);
     },
+    'account.tools': async ({ caller: { accountKey }, query }) => {
+      const items = (await selectToolApps(hub.database, accountKey)).map(toolAppOf);
+      const list = { name: `tools:${accountKey}`, items, idOf: ({ app }: ToolApp) => app.id };
+      return { status: 200, body: listPage(hub, query, list) };
+    },
     'account.toolCalls': async ({ caller, query }) => ({
       status: 200,
       body: await listToolCalls(hub, caller.accountKey, query),
     }),
+  };
+}
+
+function toolAppOf({ app_id, name, grants, offer }: ToolAppRow): ToolApp {
+  const offers = offer?.tools.map((tool) => ({
+    name: tool.name,
+    title: tool.title ?? null,
+    description: tool.description ?? null,
+  }));
+  return {
+    app: { id: app_id, name },
+    offers: offers ?? null,
+    calls: [...resourcesOf(grants, 'mcp.tools.call')],
+    proposes: [...resourcesOf(grants, 'mcp.tools.propose')],
   };
 }
 

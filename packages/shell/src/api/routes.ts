@@ -73,6 +73,7 @@ export const shellRoutes = {
   'secrets.list': 'GET /v1/account/secrets',
   'secrets.put': 'PUT /v1/account/secrets/:name',
   'secrets.remove': 'DELETE /v1/account/secrets/:name',
+  'account.tools': 'GET /v1/account/tools',
   'account.toolCalls': 'GET /v1/account/tool-calls',
   'account.proposals.list': 'GET /v1/account/proposals',
   'account.proposals.read': 'GET /v1/account/proposals/:id',

@@ -1,7 +1,7 @@
 // Ends approved calls that nobody carries out any more, and removes old proposals.
 import { limits } from '@platform/contract';
 import { PeriodicTask } from '../../background/periodic-task.ts';
-import { earlier } from '../../clock/clock-guard.ts';
+import { earlier, type ProvenTime } from '../../clock/clock-guard.ts';
 import type { CoreContext } from '../../context.ts';
 import { notify } from '../../database/notify.ts';
 import { failure } from './decide.ts';
@@ -14,20 +14,18 @@ const ABANDONED_MILLISECONDS = (limits.toolSeconds.value + 120) * 1_000;
 const UNKNOWN = 'The platform ended while it made this call. It is not known whether the tool did it.';
 
 export function proposalRetention(context: CoreContext): PeriodicTask {
-  const { database } = context;
-  return new PeriodicTask(context, {
-    name: 'tool-proposals',
-    everyMilliseconds: PERIOD_MILLISECONDS,
-    async piece(proven) {
-      const until = earlier(proven, ABANDONED_MILLISECONDS);
-      const abandoned = await failAbandoned(database, {
-        until,
-        result: JSON.stringify(failure(UNKNOWN)),
-        atMost: BATCH,
-      });
-      for (const accountKey of new Set(abandoned)) await notify(database, 'proposals-changed', { accountKey });
-      const old = earlier(proven, limits.proposalKeptSeconds.value * 1_000);
-      return (await deleteOldProposals(database, old, BATCH)) === BATCH || abandoned.length === BATCH;
-    },
-  });
+  const piece = (proven: ProvenTime) => sweepProposals(context, proven);
+  return new PeriodicTask(context, { name: 'tool-proposals', everyMilliseconds: PERIOD_MILLISECONDS, piece });
+}
+
+/** @returns whether there may be more */
+export async function sweepProposals(
+  { database }: Pick<CoreContext, 'database'>,
+  proven: ProvenTime,
+): Promise<boolean> {
+  const until = earlier(proven, ABANDONED_MILLISECONDS);
+  const abandoned = await failAbandoned(database, { until, result: JSON.stringify(failure(UNKNOWN)), atMost: BATCH });
+  for (const accountKey of new Set(abandoned)) await notify(database, 'proposals-changed', { accountKey });
+  const old = earlier(proven, limits.proposalKeptSeconds.value * 1_000);
+  return (await deleteOldProposals(database, old, BATCH)) === BATCH || abandoned.length === BATCH;
 }

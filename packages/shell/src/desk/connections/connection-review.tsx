@@ -142,7 +142,7 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
         {withoutAsking.length > 0 && (
           <Note tone="warning">
             Without asking, it can also change, send, delete and pay, whatever the tools can do, and read what their
-            apps hold besides. Allow this only to a client that you trust with your account.
+            apps offer. Allow this only to a client that you trust with your account.
           </Note>
         )}
         <Note tone="info">

@@ -31,7 +31,9 @@ export function readCards(folder: string): Card[] {
     const [, id] = NAME.exec(name) ?? [];
     if (id === undefined) return [];
     try {
-      return [JSON.parse(readFileSync(join(folder, name), 'utf8')) as Card];
+      const card = JSON.parse(readFileSync(join(folder, name), 'utf8')) as Card | null;
+      if (card?.id !== id) throw new Error('It is not what was written.');
+      return [card];
     } catch (error) {
       process.stderr.write(`The session ${id} cannot be read: ${error}\n`);
       return [];

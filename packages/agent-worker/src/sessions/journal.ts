@@ -50,7 +50,7 @@ function readWhole(file: string): Line[] {
   let end = 0;
   for (let next = content.indexOf(10); next >= 0; next = content.indexOf(10, end)) {
     const line = parse(content.subarray(end, next).toString('utf8'));
-    if (line === undefined || line.sequence !== lines.length + 1) break;
+    if (line?.sequence !== lines.length + 1) break;
     lines.push(line);
     end = next + 1;
   }
@@ -61,9 +61,9 @@ function readWhole(file: string): Line[] {
   return lines;
 }
 
-function parse(text: string): Line | undefined {
+function parse(text: string): Line | null | undefined {
   try {
-    return JSON.parse(text) as Line;
+    return JSON.parse(text) as Line | null;
   } catch {
     return undefined; // reported by the caller
   }

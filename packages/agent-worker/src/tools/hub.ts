@@ -2,6 +2,7 @@
 import {
   Client,
   type jsonSchemaValidator,
+  SdkHttpError,
   StreamableHTTPClientTransport,
   type Tool,
 } from '@modelcontextprotocol/client';
@@ -33,20 +34,37 @@ export interface Hub extends AsyncDisposable {
   readonly tools: readonly OfferedTool[];
 }
 
-/** @param taken names for the model that other tools have. @throws Error when the hub does not answer */
+/** The hub does not answer, or not as it should. */
+export class HubFailed extends Error {
+  constructor(cause: unknown) {
+    super(`The hub of tools failed: ${cause instanceof Error ? cause.message : cause}`, { cause });
+    this.name = 'HubFailed';
+  }
+}
+
+const FORBIDDEN = 403;
+
+/**
+ * Without tools for an agent whose person has allowed it none.
+ * @param taken names for the model that other tools have
+ * @throws HubFailed
+ */
 export async function openHub(platform: Platform, taken: readonly string[] = []): Promise<Hub> {
   const client = new Client(
     { name: 'platform-agent', version: '1.0.0' },
     { capabilities: {}, versionNegotiation: { mode: { pin: REVISION } }, jsonSchemaValidator: unchecked },
   );
-  const transport = new StreamableHTTPClientTransport(new URL(`${platform.origin}${HUB}`), { fetch: platform.fetch });
-  await client.connect(transport);
+  const end = () => client.close();
   try {
+    const url = new URL(`${platform.origin}${HUB}`);
+    await client.connect(new StreamableHTTPClientTransport(url, { fetch: platform.fetch }));
     const tools = [...modelNames(await listTools(client), taken)].map(([name, tool]) => offered(client, name, tool));
-    return { tools, [Symbol.asyncDispose]: () => client.close() };
+    return { tools, [Symbol.asyncDispose]: end };
   } catch (error) {
-    await client.close();
-    throw error;
+    await end();
+    if (error instanceof SdkHttpError && error.status === FORBIDDEN)
+      return { tools: [], [Symbol.asyncDispose]: async () => undefined };
+    throw new HubFailed(error);
   }
 }
 
@@ -62,12 +80,11 @@ async function listTools(client: Client): Promise<Tool[]> {
 }
 
 function offered(client: Client, name: string, tool: Tool): OfferedTool {
+  // The hub alone can say this: it drops what apps write below `platform/`.
+  const asks = tool._meta?.[NEEDS_APPROVAL] === 'required';
   return {
-    name,
-    tool: tool.name,
+    ...{ name, tool: tool.name, inputSchema: tool.inputSchema, asks },
     description: tool.description ?? tool.title ?? '',
-    inputSchema: tool.inputSchema,
-    asks: tool._meta?.[NEEDS_APPROVAL] === 'required',
     async call(args, { signal }: CallContext) {
       const result = await client.callTool(
         { name: tool.name, arguments: { ...args } },
@@ -77,15 +94,18 @@ function offered(client: Client, name: string, tool: Tool): OfferedTool {
           ...(signal === undefined ? {} : { signal }),
         },
       );
-      return outcomeOf(result);
+      return outcomeOf(result, asks);
     },
   };
 }
 
 type CallResult = Awaited<ReturnType<Client['callTool']>>;
 
-/** Only text reaches the model; what else there is, is named. */
-export function outcomeOf({ content, structuredContent, isError }: CallResult): Outcome {
+/**
+ * Only text reaches the model; what else there is, is named.
+ * @param asks whether this is a tool that makes proposals: what any other answers is no proposal of the platform's
+ */
+export function outcomeOf({ content, structuredContent, isError }: CallResult, asks: boolean): Outcome {
   const parts = content.map((part) => {
     if (part.type === 'text') return part.text;
     if (part.type === 'resource_link') return `[a link: ${part.name} ${part.uri}]`;
@@ -93,7 +113,7 @@ export function outcomeOf({ content, structuredContent, isError }: CallResult): 
     return `[${part.type}, ${part.mimeType}, ${part.data.length} characters of Base64, not shown]`;
   });
   const text = parts.join('\n');
-  const proposal = proposalOf(structuredContent);
+  const proposal = asks ? proposalOf(structuredContent) : undefined;
   return {
     text: text === '' && structuredContent !== undefined ? JSON.stringify(structuredContent) : text,
     isError: isError === true,

@@ -17,8 +17,8 @@ export interface ChosenModel {
 
 /** Lists of models name those that answer no chat as well. */
 const NO_CHAT = /embed|whisper|tts|dall-e|moderation|transcri|realtime|image|audio|rerank/i;
-/** Beyond it providers of the dialect want to be told explicitly; ours are asked for less at once. */
-const OUTPUT_TOKENS = 8_192;
+/** What the packages want to know of a model. Nothing is decided by it here. */
+const OUTPUT_TOKENS = 16_384;
 const CONTEXT_TOKENS = 128_000;
 
 /** The model that the manifest names, else the first that a provider lists: the Gateway shows those that are granted. */
@@ -78,6 +78,7 @@ export function askModel(platform: Platform, { provider, id, dialect }: ChosenMo
   };
   const options = {
     ...{ fetch, apiKey: platform.token, maxRetries: RETRIES, maxRetryDelayMs: LONGEST_RETRY_MILLISECONDS },
+    onPayload: withoutLimit,
   };
   if (dialect === 'anthropic') {
     const model: Model<'anthropic-messages'> = { ...common, api: 'anthropic-messages' };
@@ -99,6 +100,15 @@ export function askModel(platform: Platform, { provider, id, dialect }: ChosenMo
     ...{ model, refusal: () => refusal },
     stream: (_, context, more) => streamOpenai(model, context, { ...more, ...options }),
   };
+}
+
+/**
+ * Without a limit of the output, the Gateway writes the one that the budget still allows; one of ours would be refused where
+ * less is left.
+ */
+function withoutLimit(payload: unknown): unknown {
+  const { max_tokens: _, max_completion_tokens: __, ...rest } = payload as Readonly<Record<string, unknown>>;
+  return rest;
 }
 
 async function readRefusal(answer: Response): Promise<ModelRefusal> {

@@ -1,5 +1,6 @@
 // Why a turn failed, in words for the person, and for the operator where only that one can help.
 import type { AgentProblem } from '@platform/contract/agents';
+import { HubFailed } from '../tools/hub.ts';
 
 /** What the Gateway or the provider answered, as far as it could be read. */
 export interface ModelRefusal {
@@ -76,6 +77,10 @@ export function internalProblem(error: unknown): AgentProblem {
       code: 'storage_full',
       message: 'The storage of this agent is full. Delete sessions that you do not need.',
     };
+  if (error instanceof HubFailed) {
+    process.stderr.write(`${error.message}\n`);
+    return { code: 'tools_unavailable', message: 'The tools of your apps cannot be reached. Try again in a minute.' };
+  }
   process.stderr.write(`A turn failed: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
   return { code: 'internal_error', message: 'The agent failed. Its log in Settings → Apps says how.' };
 }

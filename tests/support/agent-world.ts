@@ -6,6 +6,7 @@ import { backendDoor } from './backend.ts';
 import type { TestAccount } from './client.ts';
 import { type EventReader, openEvents } from './event-reader.ts';
 import { type IntelligenceCore, startIntelligenceCore, type WorldLimits } from './intelligence-world.ts';
+import type { PlatformPlace } from './platform-process.ts';
 import { publishTestApp } from './publish.ts';
 import { type RawAnswer, rawRequest } from './raw-http.ts';
 import { type RealNode, startRealNode } from './real-node.ts';
@@ -25,7 +26,6 @@ export interface AgentWorld {
 export interface AgentOptions {
   readonly agent?: object;
   readonly permissions?: readonly Grant[];
-  readonly workload?: object;
 }
 
 export interface TestAgent {
@@ -55,22 +55,7 @@ export async function startAgentWorld(limits: WorldLimits = {}, keyless: readonl
   const node = await startRealNode(core.core, { credential: core.core.core.localNode.nodeCredential });
   return {
     ...{ provider, core, account, node },
-    async install(appId, { agent = {}, permissions, workload = {} } = {}) {
-      await publishTestApp(
-        account,
-        appId,
-        {
-          workload: { runtime: 'agent', agent: { instructions: 'instructions.md', ...agent }, ...workload },
-          permissions: permissions ?? [
-            { id: 'intelligence.use', resources: ['openai:*'] },
-            { id: 'mcp.tools.call', resources: ['notes.*'] },
-          ],
-        },
-        { 'workload/instructions.md': INSTRUCTIONS, 'frontend/index.html': '' },
-      );
-      await account.browser.take('/v1/apps', { body: { appId } });
-      return openAgent(account, node, appId);
-    },
+    install: (appId, options) => installAgent({ nodePort: node.runtime.listenerPort }, account, appId, options),
     async close() {
       await node.stop();
       await core.close();
@@ -79,8 +64,27 @@ export async function startAgentWorld(limits: WorldLimits = {}, keyless: readonl
   };
 }
 
-async function openAgent(account: TestAccount, node: RealNode, appId: string): Promise<TestAgent> {
-  const door = await backendDoor({ nodePort: node.runtime.listenerPort }, account, appId);
+/** Publishes and installs it. */
+export async function installAgent(
+  place: Pick<PlatformPlace, 'nodePort'>,
+  account: TestAccount,
+  appId: string,
+  { agent: members = {}, permissions }: AgentOptions = {},
+): Promise<TestAgent> {
+  await publishTestApp(
+    account,
+    appId,
+    {
+      workload: { runtime: 'agent', agent: { instructions: 'instructions.md', ...members } },
+      permissions: permissions ?? [
+        { id: 'intelligence.use', resources: ['openai:*'] },
+        { id: 'mcp.tools.call', resources: ['notes.*'] },
+      ],
+    },
+    { 'workload/instructions.md': INSTRUCTIONS, 'frontend/index.html': '' },
+  );
+  await account.browser.take('/v1/apps', { body: { appId } });
+  const door = await backendDoor(place, account, appId);
   const ask: TestAgent['ask'] = (method, path, body, headers = {}) =>
     rawRequest({
       ...{ port: door.port, method, path: `${door.path}/v1/agent${path}` },

@@ -43,8 +43,16 @@ const cases: readonly (readonly [string, object, RegExp])[] = [
     { publicPorts: [{ name: 'a', protocol: 'udp', containerPort: 5000 }] },
     /^publicPorts is not for agents/,
   ],
-  ['with no tool calls', { workload: { ...workload, agent: { ...agent, maxToolCalls: 0 } } }, /maxToolCalls must be at least 1$/],
-  ['with too many', { workload: { ...workload, agent: { ...agent, maxToolCalls: 201 } } }, /maxToolCalls must be at most 200$/],
+  [
+    'with no tool calls',
+    { workload: { ...workload, agent: { ...agent, maxToolCalls: 0 } } },
+    /maxToolCalls must be at least 1$/,
+  ],
+  [
+    'with too many',
+    { workload: { ...workload, agent: { ...agent, maxToolCalls: 201 } } },
+    /maxToolCalls must be at most 200$/,
+  ],
   [
     'with half a model',
     { workload: { ...workload, agent: { ...agent, model: { id: 'm' } } } },

@@ -3,6 +3,7 @@
 import { appendFileSync, closeSync, fdatasyncSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { Message } from '@earendil-works/pi-ai';
 import type { AgentEvent } from '@platform/contract/agents';
+import { sizeText } from '@platform/contract/sizes';
 
 /** An event, and what the model sees of it. */
 export type Line = AgentEvent & { readonly context?: readonly Message[] };
@@ -55,7 +56,7 @@ function readWhole(file: string): Line[] {
     end = next + 1;
   }
   if (end < content.length) {
-    process.stderr.write(`A session ended in the middle of a line: ${content.length - end} bytes were removed.\n`);
+    process.stderr.write(`A session ended in the middle of a line: ${sizeText(content.length - end)} were removed.\n`);
     truncateSync(file, end);
   }
   return lines;

@@ -76,8 +76,8 @@ export const agentErrors = {
 
 /** `workload.agent` of a manifest. */
 export const agentManifest = z.strictObject({
-  /** A file of `workload/` with text for the model. */
-  instructions: packagePath,
+  /** A file of `workload/` with text for the model. A schema of its own, so that its description is of no other member. */
+  instructions: packagePath.clone(),
   /** Default: the first model that the grants of `intelligence.use` and the providers offer. */
   model: z.strictObject({ provider: providerId, id: modelId }).optional(),
   webSearch: z.boolean().default(false),

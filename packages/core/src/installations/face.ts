@@ -8,7 +8,7 @@ export { ensureMasterApps } from './default-installations.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
 export type { FrontendCaller } from './frontend-caller.ts';
-export type { InstallationCaller, InstallationIdentity } from './installation-caller.ts';
+export { findInstallationIdentity, type InstallationCaller, type InstallationIdentity } from './installation-caller.ts';
 export { startApp, stopApp } from './lifecycle.ts';
 export { missingGrant, type WantedGrant } from './missing-grant.ts';
 export {

@@ -12,10 +12,10 @@ import { keepFor } from '../apps/frames/kept.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/installed-apps.ts';
 import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
+import { followGuide, readGuide } from '../session/guide.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
-import { followGuide, readGuide } from './guide/guide.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
@@ -30,6 +30,8 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
+import { followProposalAddress } from './tools/proposal-address.ts';
+import { followProposals } from './tools/proposals.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -53,8 +55,10 @@ function begin(account: string): () => void {
   const endAddress = followNotificationAddress(ready);
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
+  const endProposalAddress = followProposalAddress(ready);
   void readInbox();
   void readGuide();
+  void followProposals();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -71,10 +75,12 @@ function begin(account: string): () => void {
     },
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
+    onProposals: () => void followProposals(),
     onFreshStart: () => {
       void readPause();
       void readInbox();
       void readGuide();
+      void followProposals();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
@@ -88,6 +94,7 @@ function begin(account: string): () => void {
     endAddress();
     endStoreAddress();
     endConnectAddress();
+    endProposalAddress();
     endRecent();
     endPush();
     endEvents();

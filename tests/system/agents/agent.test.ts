@@ -1,7 +1,7 @@
 // An agent at work: turns with the tools of another app, their limits and their ends, in a real sandbox behind a real Gateway.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { AgentAnswer, AgentEvent } from '@platform/contract';
+import type { AgentAnswer, AgentEvent, ShownProposal } from '@platform/contract';
 import { type AgentWorld, INSTRUCTIONS, startAgentWorld, type TestAgent } from '../../support/agent-world.ts';
 import { publishTestApp } from '../../support/publish.ts';
 import { problemCode } from '../../support/raw-http.ts';
@@ -208,6 +208,35 @@ test('killed in the middle of a turn, the agent says so, goes on, and the tool i
   );
   assert.match(textOf(messages[5]?.content), /It may have taken effect or not/);
   assert.match(textOf(messages[6]?.content), /interrupted by a restart/);
+});
+
+test('a tool that it may only propose becomes a proposal, whose outcome it can ask for', async () => {
+  const proposer = await world.install('proposer', {
+    permissions: [
+      { id: 'intelligence.use', resources: ['openai:*'] },
+      { id: 'mcp.tools.propose', resources: ['notes.add'] },
+    ],
+  });
+  world.provider.play(calling(['notes_add', { note: 'cheese' }]));
+  const session = await proposer.newSession();
+  const events = await proposer.turn(session, 'Add cheese.');
+  assert.deepEqual(names(events), ['message', 'tool.call', 'tool.result', 'proposal', 'message', 'idle']);
+  const made = events[3];
+  assert.ok(made?.event === 'proposal');
+  const { id, state, tool } = made.data.proposal;
+  assert.deepEqual([state, tool], ['pending', 'notes.add']);
+  const shown = await world.account.browser.take<{ proposal: ShownProposal }>(`/v1/account/proposals/${id}`);
+  assert.deepEqual([shown.proposal.caller, shown.proposal.arguments], ['proposer', { note: 'cheese' }]);
+  const { argumentsHash } = shown.proposal;
+  const approved = await world.account.fetch(`/v1/account/proposals/${id}/approve`, { body: { argumentsHash } });
+  assert.equal(approved.status, 200, approved.text);
+  world.provider.play(calling(['platform-proposals_get', { id }]));
+  const asked = await proposer.turn(session, 'What came of it?');
+  const result = asked.find((one) => one.event === 'tool.result');
+  assert.ok(result?.event === 'tool.result' && !result.data.isError);
+  assert.match(result.data.text, /executed/);
+  const [system] = world.provider.asked.at(-1)?.messages ?? [];
+  assert.match(textOf(system?.content), /each is a proposal.*notes_add/);
 });
 
 test('a session branches at a message, and the other one stays as it is', async () => {

@@ -1,7 +1,7 @@
 // What a manifest says of an agent: the least is enough, and what cannot be is named with its place.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { manifest } from './contract.ts';
+import { askedResources, grantedWorkload, manifest, workloadManifest } from './contract.ts';
 
 const app = { schemaVersion: 9, id: 'sample', version: '1.0.0', name: 'S', summary: 'S' };
 const agent = { instructions: 'instructions.md' };
@@ -18,6 +18,13 @@ test('instructions are enough: the rest has defaults, and a volume is there', ()
   assert.deepEqual(parsed.workload?.agent, { ...agent, webSearch: false, maxToolCalls: 50 });
   assert.equal(parsed.workload?.volume, true);
   assert.deepEqual(manifest.parse(parsed), parsed, 'what was stored is read again');
+});
+
+test('an agent whose owner has not granted it a volume is assigned none', () => {
+  const parsed = manifest.parse({ ...app, workload, permissions }).workload;
+  assert.ok(parsed !== undefined);
+  const granted = grantedWorkload(parsed, { ...askedResources(parsed), diskMiB: 0 });
+  assert.equal(workloadManifest.parse(granted).volume, false);
 });
 
 const cases: readonly (readonly [string, object, RegExp])[] = [

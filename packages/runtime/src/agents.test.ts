@@ -50,7 +50,7 @@ test('an agent is a script with its instructions beside it, and all share one wo
   assert.deepEqual(again, first);
   assert.equal(made.length, 1);
   assert.deepEqual([first.manifest.runtime, first.manifest.entry], ['node', 'agent-worker.mjs']);
-  assert.deepEqual([first.manifest.agent, first.manifest.volume, first.program], [undefined, true, 'one']);
+  assert.deepEqual([first.manifest.agent, first.program], [undefined, 'one']);
   assert.deepEqual(contentOf(first), { 'agent-worker.mjs': 'worker one', 'instructions.md': 'Rules of 1.' });
   assert.deepEqual(contentOf(second)['instructions.md'], 'Rules of 2.');
   const inode = ({ app }: Runnable) => statSync(join(app, 'agent-worker.mjs')).ino;

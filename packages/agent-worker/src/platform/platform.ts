@@ -1,5 +1,6 @@
 // The agent's Gateway: the one address that it reaches, for models, tools and everything else.
 import http from 'node:http';
+import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { type AgentOrder, agentOrder } from '@platform/contract/agents';
@@ -19,6 +20,7 @@ export interface Surroundings {
   readonly platform: Platform;
   readonly order: AgentOrder;
   readonly port: number;
+  /** Without one, which its owner may not have granted yet, what is kept ends with the process. */
   readonly volume: string;
 }
 
@@ -34,7 +36,7 @@ export function readSurroundings(environment: NodeJS.ProcessEnv): Surroundings {
     platform: { origin: read('PLATFORM_API_URL'), token, fetch: openFetch(token) },
     order: agentOrder.parse(JSON.parse(read('PLATFORM_AGENT_JSON'))),
     port: Number(read('PORT')),
-    volume: read('PLATFORM_VOLUME_DIR'),
+    volume: environment.PLATFORM_VOLUME_DIR ?? tmpdir(),
   };
 }
 

@@ -172,9 +172,7 @@ const workload = z
       if (runtime === 'agent' && value[member] !== undefined)
         issue(member, 'is for backends with code of their own, not for runtime "agent"');
     }
-  })
-  // Its conversations are there.
-  .overwrite((value) => (value.runtime === 'agent' ? { ...value, volume: true } : value));
+  });
 export type WorkloadManifest = z.infer<typeof workload>;
 export const workloadManifest = workload;
 
@@ -382,7 +380,12 @@ export const manifest = z
       }
     }
   })
-  .overwrite((value) => ({ ...value, permissions: mergeRequests(value.permissions) }));
+  .overwrite((value) => ({
+    ...value,
+    permissions: mergeRequests(value.permissions),
+    // The conversations of an agent are there. Of what is assigned, core decides: its owner may not have granted a volume yet.
+    ...(value.workload?.runtime === 'agent' ? { workload: { ...value.workload, volume: true } } : {}),
+  }));
 export type Manifest = z.infer<typeof manifest>;
 
 export const packages = { limits } as const;

@@ -30,8 +30,9 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
+import { announceProposals } from './tools/announce-proposals.ts';
+import { followProposals } from './tools/pending-proposals.ts';
 import { followProposalAddress } from './tools/proposal-address.ts';
-import { followProposals } from './tools/proposals.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -56,6 +57,7 @@ function begin(account: string): () => void {
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
   const endProposalAddress = followProposalAddress(ready);
+  const endAnnouncing = announceProposals();
   void readInbox();
   void readGuide();
   void followProposals();
@@ -95,6 +97,7 @@ function begin(account: string): () => void {
     endStoreAddress();
     endConnectAddress();
     endProposalAddress();
+    endAnnouncing();
     endRecent();
     endPush();
     endEvents();

@@ -1,6 +1,6 @@
 // The address of a proposal (`#/proposals/<id>`), to which a connected client leads its person.
 import { pausedAt } from '../../apps/pause.ts';
-import { openProposal } from './proposals.ts';
+import { openProposal } from './announce-proposals.ts';
 
 const ADDRESS = /^#\/proposals\/(prop-[\w-]{1,64})$/;
 

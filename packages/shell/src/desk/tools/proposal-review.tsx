@@ -14,8 +14,8 @@ import { ScrollBox } from '../prompts/scroll-box.tsx';
 import { shortHost } from '../prompts/short-host.ts';
 import { showToast } from '../toasts/toasts.ts';
 import { ArgumentList } from './argument-list.tsx';
+import { followProposals } from './pending-proposals.ts';
 import { answerOf, shownText, summaryOf } from './proposal-words.ts';
-import { followProposals } from './proposals.ts';
 
 /** Reads the proposal and asks. One that is decided already is shown in a message. */
 export async function askAboutProposal(id: string): Promise<void> {

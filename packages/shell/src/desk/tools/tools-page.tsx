@@ -10,9 +10,10 @@ import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago } from '../../design/words.ts';
 import { SomeGrants } from '../app-settings/grants-editor.tsx';
+import { dismissAnnouncement, openProposal } from './announce-proposals.ts';
 import { CallRecord } from './call-record.tsx';
+import { followProposals, pendingProposals } from './pending-proposals.ts';
 import { detailOf, shownText, summaryOf } from './proposal-words.ts';
-import { dismissAnnouncement, followProposals, openProposal, pendingProposals } from './proposals.ts';
 
 export function ToolsPage() {
   const reading = useReading(async () => (await call('account.tools', ONE_PAGE)).items);

@@ -1,40 +1,18 @@
-// What apps and connected clients propose and nobody has decided on: read when the page begins and after each change. A new one is
-// announced, once each; several at a time in one message.
+// Announces what is proposed while the shell is open: once each, several in one message, which goes when they are decided.
 import type { ShownProposal } from '@platform/contract';
-import { signal } from '@preact/signals';
 import { go } from '../../address/view.ts';
-import { call, ONE_PAGE } from '../../api/client.ts';
 import { dismissToast, showToast, toasts } from '../toasts/toasts.ts';
+import { pendingProposals } from './pending-proposals.ts';
 import { shownText, summaryOf } from './proposal-words.ts';
 
-/** The newest first; `null` before they were read. */
-export const pendingProposals = signal<readonly ShownProposal[] | null>(null);
-
 let announced = new Set<string>();
-let reading: Promise<void> | null = null;
-let again = false;
 
-/** Reads them anew; of calls meanwhile, one more follows. Never rejects. */
-export function followProposals(): Promise<void> {
-  again = true;
-  reading ??= (async () => {
-    while (again) {
-      again = false;
-      await read();
-    }
-    reading = null;
-  })();
-  return reading;
-}
-
-async function read(): Promise<void> {
-  const answer = await call('account.proposals.list', { query: { ...ONE_PAGE.query, state: 'pending' } }).catch(
-    () => null,
-  );
-  // The next change reads them; the page in Settings says so where it cannot.
-  if (answer === null) return;
-  pendingProposals.value = answer.items;
-  announce(answer.items);
+/** Of the account that is signed in now. @returns a function that ends it */
+export function announceProposals(): () => void {
+  announced = new Set();
+  // Those of the account before.
+  pendingProposals.value = null;
+  return pendingProposals.subscribe((pending) => announce(pending ?? []));
 }
 
 /** The message that is shown, and what it is about. */

@@ -12,6 +12,8 @@ string_enum! {
         ActivityConflict = "activity_conflict",
         ActivityLeased = "activity_leased",
         ActivityLimit = "activity_limit",
+        AgentBusy = "agent_busy",
+        AgentSessionFull = "agent_session_full",
         AlreadyInstalled = "already_installed",
         AuthorRequestDenied = "author_request_denied",
         AuthorRequestEnded = "author_request_ended",

@@ -35,9 +35,6 @@ export const laterBridgeMethods = [
   'apps.create',
   'wallet.proposePayment',
   'wallet.proposePolicy',
-  'mcp.listTools',
-  'mcp.callTool',
-  'mcp.proposeTool',
   'schedules.list',
 ] as const;
 

@@ -232,7 +232,9 @@ const APPS = {
   'examples/notes-python': 4,
   'examples/order': 3,
   'examples/photo-box': 5,
+  'examples/reading-list': 4,
   'examples/repo-issues': 3,
+  'examples/tool-bench': 3,
   'examples/udp-echo': 2,
   'examples/webhooks': 2,
 };

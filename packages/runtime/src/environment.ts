@@ -56,6 +56,7 @@ export function workloadEnvironment({
     PLATFORM_APP_CAPABILITY: appCapability,
     PLATFORM_APP_ORIGIN: assignment.appOrigin,
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
+    ...(assignment.workload.mcp === undefined ? {} : { PLATFORM_MCP_PATH: assignment.workload.mcp.path }),
     ...(assignment.objectStorage ? storageVariables(gatewayCredential) : {}),
     ...portVariables(publicPorts),
   };

@@ -96,6 +96,17 @@ export function addTools(server: McpServer, grown: Grown): void {
     },
     () => text('done'),
   );
+  server.registerTool(
+    'repeats_in_header',
+    {
+      description: 'Wants an argument in a header too',
+      inputSchema: fromJsonSchema({
+        type: 'object',
+        properties: { region: { type: 'string', ...{ 'x-mcp-header': 'Region' } }, 'x-mcp-header': { type: 'string' } },
+      }),
+    },
+    () => text('both were there'),
+  );
   server.registerTool('test_trigger_tool_change', { description: 'Adds a tool' }, () => {
     grown.tools += 1;
     return text('added');

@@ -38,6 +38,7 @@ string_enum! {
         PayloadTooLarge = "payload_too_large",
         PlacementNotAllowed = "placement_not_allowed",
         PlanRequired = "plan_required",
+        ProposalConflict = "proposal_conflict",
         RateLimited = "rate_limited",
         RuntimePaused = "runtime_paused",
         ScheduleLimit = "schedule_limit",

@@ -12,6 +12,7 @@ import { connections } from './domains/connections.ts';
 import { contacts } from './domains/contacts.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
+import { drafts } from './domains/drafts.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { guide } from './domains/guide.ts';
@@ -51,6 +52,7 @@ export * from './domains/connections.ts';
 export * from './domains/contacts.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
+export * from './domains/drafts.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
@@ -98,6 +100,7 @@ const domains = {
   installations,
   home,
   development,
+  drafts,
   clients,
   workloads,
   pause,

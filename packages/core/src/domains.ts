@@ -7,6 +7,7 @@ import { contactDomain } from './contacts/domain.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
+import { draftDomain } from './drafts/domain.ts';
 import { exportDomain } from './export/domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { homeDomain } from './home/domain.ts';
@@ -66,6 +67,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     pauseDomain(context),
     installationDomain(context),
     homeDomain(context),
+    draftDomain(context),
     clientDomain(context),
     notificationDomain(context),
     pushDomain(context, options.pushing),

@@ -282,6 +282,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`review ${asker} ${appId} ${version}`);
       return state.approves;
     },
+    reviewDraft: async (asker, draftId) => {
+      did(`draft? ${asker} ${draftId}`);
+      return state.approves;
+    },
     reviewUninstall: async (asker, appId) => {
       did(`remove? ${asker} ${appId}`);
       return state.approves;

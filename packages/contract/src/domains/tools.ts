@@ -1,6 +1,6 @@
 // Tools that apps offer each other by the Model Context Protocol, and the hub between them (contract 4g).
 import * as z from 'zod';
-import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
+import { type Errors, KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { json, page, pageQuery } from './common.ts';
 
@@ -43,6 +43,14 @@ const limits = {
     meaning: 'calls in the record of one account; the oldest ones go first',
   },
 } as const satisfies Limits;
+
+const errors = {
+  proposal_conflict: {
+    status: 409,
+    title: 'What was proposed is another by now, or somebody decides on it already.',
+    help: 'Read it again and decide on what it is now. It changes when the app proposes something else in its place.',
+  },
+} as const satisfies Errors;
 
 /** What became of a call. `refused` never reached the tool. */
 export const toolOutcome = z.enum(['ok', 'error', 'refused', 'proposed', 'cancelled']);
@@ -130,4 +138,4 @@ const metrics = {
   },
 } as const satisfies Metrics;
 
-export const tools = { limits, routes, metrics } as const;
+export const tools = { limits, errors, routes, metrics } as const;

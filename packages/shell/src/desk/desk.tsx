@@ -15,6 +15,7 @@ import { claimDrafts, guardDrafts } from '../session/drafts.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
+import { followDrafts } from './drafts/drafts.ts';
 import { followGuide, readGuide } from './guide/guide.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
@@ -55,6 +56,7 @@ function begin(account: string): () => void {
   const endConnectAddress = followConnectAddress(ready);
   void readInbox();
   void readGuide();
+  void followDrafts();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -69,9 +71,11 @@ function begin(account: string): () => void {
       void followGuide();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
+    onDrafts: () => void followDrafts(),
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
     onFreshStart: () => {
+      void followDrafts();
       void readPause();
       void readInbox();
       void readGuide();

@@ -29,6 +29,7 @@ const openToAll: readonly string[] = [
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
+  'apps.create': true,
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,

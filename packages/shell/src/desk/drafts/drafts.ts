@@ -3,16 +3,22 @@ import type { Draft } from '@platform/contract';
 import { signal } from '@preact/signals';
 import { plainMessage } from '../../api/api-error.ts';
 import { call, ONE_PAGE } from '../../api/client.ts';
+import { frontApp } from '../../apps/frames/open-apps.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
-import { showToast } from '../toasts/toasts.ts';
+import { dismissToast, showToast } from '../toasts/toasts.ts';
+
+/** The message about each. */
+const announced = new Map<string, number>();
 
 /** `null` until the first answer. */
 export const drafts = signal<readonly Draft[] | null>(null);
 
 /** @throws ApiError */
 export async function readDrafts(): Promise<readonly Draft[]> {
-  drafts.value = (await call('account.drafts.list', ONE_PAGE)).items;
-  return drafts.value;
+  const { items } = await call('account.drafts.list', ONE_PAGE);
+  drafts.value = items;
+  for (const [id, toast] of announced) if (!items.some((draft) => draft.id === id)) forget(id, toast);
+  return items;
 }
 
 /** Core said that there are others: the person learns of new ones, whichever app they look at. */
@@ -24,13 +30,21 @@ export async function followDrafts(): Promise<void> {
   for (const draft of found.filter(({ id }) => !known.has(id))) announce(draft);
 }
 
+function forget(id: string, toast: number): void {
+  announced.delete(id);
+  dismissToast(toast);
+}
+
+/** The app in front shows what it made itself. */
 function announce({ id, name, madeBy, installed }: Draft): void {
-  showToast({
+  if (frontApp.value === madeBy) return;
+  const toast = showToast({
     title: installed === null ? `${nameOf(madeBy)} made an app: ${name}` : `${nameOf(madeBy)} changed ${name}`,
     body: 'Look at it and decide whether you want it. It also waits in Settings → Apps.',
     urgent: true,
     action: { label: 'Review', run: () => void review(id) },
   });
+  announced.set(id, toast);
 }
 
 /** Shows the review. What keeps it from being shown is said. */

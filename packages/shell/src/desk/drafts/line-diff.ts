@@ -15,7 +15,7 @@ export interface ComparedFile {
 }
 
 /** Beyond so many changed lines of a file, all of its former lines are shown as removed and all of its new ones as added. */
-const MOST_CHANGES = 4_000;
+const MOST_CHANGES = 1_000;
 
 /** New and changed files come first, then those that are gone, then what is the same. */
 export function compareFiles(former: readonly SourceFile[], next: readonly SourceFile[]): ComparedFile[] {

@@ -36,7 +36,8 @@ function expire(id: number): void {
   else dismissToast(id);
 }
 
-export function showToast(toast: Partial<Omit<Toast, 'id'>> & { readonly title: string }): void {
+/** @returns its id */
+export function showToast(toast: Partial<Omit<Toast, 'id'>> & { readonly title: string }): number {
   lastId += 1;
   const id = lastId;
   const shown: Toast = {
@@ -51,4 +52,5 @@ export function showToast(toast: Partial<Omit<Toast, 'id'>> & { readonly title: 
   };
   toasts.value = [...toasts.value, shown].slice(-SHOWN);
   if (!shown.urgent) setTimeout(() => expire(id), Math.min(LIFE_MS, shown.lifeMs));
+  return id;
 }

@@ -39,6 +39,7 @@ import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
 import { tools } from './domains/tools.ts';
+import { webSearch } from './domains/web-search.ts';
 import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
 
@@ -82,6 +83,7 @@ export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/tools.ts';
+export * from './domains/web-search.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
 
@@ -112,6 +114,7 @@ const domains = {
   schedules,
   secrets,
   tools,
+  webSearch,
   outbound,
   nodes,
   placement,

@@ -35,6 +35,7 @@ import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
 import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
+import { webSearchDomain } from './web-search/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
 /** How some domains work, and what is opened before them. */
@@ -82,6 +83,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     messagingDomain(context),
     contactDomain(context),
     toolDomain(context),
+    webSearchDomain(context),
     connectionDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),

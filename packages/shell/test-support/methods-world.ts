@@ -42,6 +42,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     hasWorkload: true,
     hasUnreviewedWorkload: false,
     requestsIntelligence: false,
+    searchesWeb: false,
     home: false,
     comingSoon: false,
     system: false,

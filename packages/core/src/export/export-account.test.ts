@@ -152,6 +152,7 @@ test('it has everything core keeps of the account, in files that the first of th
     json(files, 'made-apps.json').waiting.map(({ appId }: { appId: string }) => appId),
     ['plants'],
   );
+  assert.deepEqual(json(files, 'web-search.json').items, []);
   const waiting = [...files.keys()].filter((name) => name.startsWith('made-apps/'));
   assert.deepEqual(waiting, [`made-apps/${json(files, 'made-apps.json').waiting[0].id}.tgz`]);
   assert.ok(lines(files, 'apps-0001.jsonl').some(({ appId, home }) => appId === 'launcher' && home));

@@ -31,6 +31,7 @@ passkeys.json                      public keys and counters; private keys never 
 sessions.json                      open sessions
 command-lines.json                 machines whose ./platform is signed in
 connections.json                   clients outside that may use your tools, and what they may do
+web-search.json                    which agents may search the web without asking you
 tool-calls-*.jsonl                 which app or client used which tool, and what came of it
 contacts-*.jsonl                   the people in your contacts
 apps-*.jsonl                       installed apps, with the one that is your home screen

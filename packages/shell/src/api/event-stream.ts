@@ -8,6 +8,8 @@ export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' 
   readonly onApps: () => void;
   /** An app made an app, or one no longer waits for the person. */
   readonly onDrafts: () => void;
+  /** This agent asks its person something, or asks no more. */
+  readonly onAgent: (appId: string) => void;
   /** The account was paused or resumed. */
   readonly onRuntime: () => void;
   /** What notifications may do changed, here or elsewhere. */
@@ -40,6 +42,9 @@ function follow(live: ShellEvent, options: EventStreamOptions): void {
       break;
     case 'drafts':
       options.onDrafts();
+      break;
+    case 'agent':
+      options.onAgent(live.data.appId);
       break;
     case 'runtime':
       options.onRuntime();

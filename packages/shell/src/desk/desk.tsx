@@ -72,6 +72,8 @@ function begin(account: string): () => void {
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     onDrafts: () => void followDrafts(),
+    // Apart from the first load, as what it shows.
+    onAgent: (appId) => void import('./agents/searches.ts').then(({ followAgent }) => followAgent(appId)),
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
     onFreshStart: () => {

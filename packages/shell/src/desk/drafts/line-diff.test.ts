@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SourceFile } from '@platform/contract';
 import { fc } from '../../../../../tests/support/fast-check.ts';
-import { compareFiles, linesOf, runsOf, visibleLine } from './line-diff.ts';
+import { visibleLine } from '../../design/visible-line.ts';
+import { compareFiles, linesOf, runsOf } from './line-diff.ts';
 
 function file(path: string, text: string | null): SourceFile {
   return { path, text, bytes: text?.length ?? 7 };

@@ -3,8 +3,9 @@ import type { DraftReview } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../../design/controls.tsx';
+import { visibleLine } from '../../design/visible-line.ts';
 import { shortVersion, sizeText } from '../../design/words.ts';
-import { type ComparedFile, compareFiles, type Line, type Run, runsOf, visibleLine } from './line-diff.ts';
+import { type ComparedFile, compareFiles, type Line, type Run, runsOf } from './line-diff.ts';
 
 /** Shown at once; more when the person wants to. */
 const LINES = 400;

@@ -18,19 +18,39 @@ const waiting = signal<readonly Asking[]>([]);
 /** Those that the person wants to see though the agent is not in front. */
 const called = signal<ReadonlySet<string>>(new Set());
 /** The message about each. */
-const announced = new Map<string, number>();
+const announced = new Map<string, { readonly appId: string; readonly toast: number }>();
 /** What the open question is about, and how it ends without an answer. */
-let shown: { readonly id: string; readonly withdraw: () => void } | null = null;
+let shown: { readonly appId: string; readonly id: string; readonly withdraw: () => void } | null = null;
 
-/** Core said that this agent asks something else than before. */
+/** Agents that are being read, and whether core said something of them since. */
+const reading = new Map<string, { again: boolean }>();
+
+/** Core said that this agent asks something else than before. One reading at a time: an older answer would undo a newer one. */
 export async function followAgent(appId: string): Promise<void> {
+  const under = reading.get(appId);
+  if (under !== undefined) {
+    under.again = true;
+    return;
+  }
+  const mine = { again: true };
+  reading.set(appId, mine);
+  while (mine.again) {
+    mine.again = false;
+    await read(appId);
+  }
+  reading.delete(appId);
+}
+
+async function read(appId: string): Promise<void> {
   const view = await call('apps.agent.read', { params: { appId } }).catch(() => null);
   const asking = (view?.waiting ?? []).map((search) => ({ appId, search }));
-  waiting.value = [...waiting.value.filter((one) => one.appId !== appId), ...asking];
-  const ids = new Set(waiting.value.map(({ search }) => search.id as string));
-  if (shown !== null && !ids.has(shown.id)) shown.withdraw();
-  for (const [id, toast] of announced) if (!ids.has(id)) forget(id, toast);
-  for (const one of asking) if (frontApp.value !== appId) announce(one);
+  const isAsked = (id: string) => asking.some(({ search }) => search.id === id);
+  if (shown?.appId === appId && !isAsked(shown.id)) shown.withdraw();
+  for (const [id, about] of announced) if (about.appId === appId && !isAsked(id)) forget(id, about.toast);
+  // The one that is shown is no longer among those that wait for it.
+  const others = asking.filter(({ search }) => search.id !== shown?.id);
+  for (const one of others) if (frontApp.value !== appId) announce(one);
+  waiting.value = [...waiting.value.filter((one) => one.appId !== appId), ...others];
 }
 
 function forget(id: string, toast: number): void {
@@ -39,7 +59,7 @@ function forget(id: string, toast: number): void {
 }
 
 function announce({ appId, search: { id } }: Asking): void {
-  if (announced.has(id) || shown?.id === id) return;
+  if (announced.has(id)) return;
   const toast = showToast({
     title: `${nameOf(appId)} wants to search the web`,
     body: 'It waits for your answer.',
@@ -51,7 +71,7 @@ function announce({ appId, search: { id } }: Asking): void {
       },
     },
   });
-  announced.set(id, toast);
+  announced.set(id, { appId, toast });
 }
 
 effect(() => {
@@ -63,8 +83,8 @@ effect(() => {
 function show({ appId, search }: Asking): void {
   const { id } = search;
   waiting.value = waiting.value.filter((one) => one.search.id !== id);
-  const toast = announced.get(id);
-  if (toast !== undefined) forget(id, toast);
+  const about = announced.get(id);
+  if (about !== undefined) forget(id, about.toast);
   const asker = {
     name: nameOf(appId),
     origin: findOpen(appId)?.origin ?? '',
@@ -74,6 +94,7 @@ function show({ appId, search }: Asking): void {
   const answered = ask(WebSearchReview, asker, { appId, search });
   const question = prompt.value?.id;
   shown = {
+    appId,
     id,
     withdraw: () => {
       isWithdrawn = true;

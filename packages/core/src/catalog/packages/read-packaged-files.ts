@@ -3,6 +3,7 @@ import { MiB } from '@platform/contract';
 import { inflatePackage } from './inflate-package.ts';
 import { readTarEntries } from './tar-entries.ts';
 
+/** A file of a package, for a person. */
 export interface PackagedFile {
   readonly path: string;
   readonly bytes: number;

@@ -38,6 +38,7 @@ import {
 import { newestVersion } from './newest-version.ts';
 import { countPublished, findWithdrawn } from './withdraw-queries.ts';
 
+/** What publishing needs of core. */
 export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock'> & {
   readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
   /** Default: in this thread, as where no requests wait for it. */

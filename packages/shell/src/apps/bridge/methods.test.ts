@@ -194,7 +194,12 @@ test('an app gets the contact that the person picked at this question, or nobody
 });
 
 test('lists hold only what the grant covers, with pictures a frame can show', async () => {
-  const state = world({ grants: [{ id: 'apps.install', resources: ['no*'] }] });
+  const state = world({
+    grants: [
+      { id: 'apps.create', resources: ['*'] },
+      { id: 'apps.install', resources: ['no*'] },
+    ],
+  });
   const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };
   assert.deepEqual(
     answer.items.map(({ appId, icon }) => [appId, icon]),

@@ -32,7 +32,6 @@ import { ScrollBox } from '../prompts/scroll-box.tsx';
 import { upgradesDone } from '../prompts/upgrade-review.tsx';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
 import { UnmetList } from '../unmet/unmet-list.tsx';
-import { readDrafts } from './drafts.ts';
 import { SourceView } from './source-view.tsx';
 
 interface Matter {
@@ -80,7 +79,6 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
 
   function end(approved: boolean): void {
     chosen.drop();
-    void readDrafts().catch(() => undefined);
     asked.answer(approved);
   }
 

@@ -16,7 +16,7 @@ const SAID = { same: '', added: 'Added: ', removed: 'Removed: ' } as const;
 export function SourceView({ draft }: { readonly draft: Pick<DraftReview, 'files' | 'former' | 'version'> }) {
   const { files, former } = draft;
   const compared = useMemo(() => compareFiles(former?.files ?? [], files), [draft]);
-  const bytes = new Map(files.map((file) => [file.path, file.bytes]));
+  const lengths = new Map(files.map((file) => [file.path, file.bytes]));
   const changed = compared.filter(({ change }) => change !== 'same').length;
   return (
     <>
@@ -29,7 +29,7 @@ export function SourceView({ draft }: { readonly draft: Pick<DraftReview, 'files
       <ul class="source-files">
         {compared.map((file) => (
           <li key={file.path}>
-            <File file={file} bytes={bytes.get(file.path) ?? null} isNew={former === null} />
+            <File file={file} length={lengths.get(file.path) ?? null} isNew={former === null} />
           </li>
         ))}
       </ul>
@@ -39,11 +39,12 @@ export function SourceView({ draft }: { readonly draft: Pick<DraftReview, 'files
 
 function File({
   file,
-  bytes,
+  length,
   isNew,
 }: {
   readonly file: ComparedFile;
-  readonly bytes: number | null;
+  /** Of the file, `null` where it is gone. */
+  readonly length: number | null;
   readonly isNew: boolean;
 }) {
   const open = useSignal(false);
@@ -53,7 +54,7 @@ function File({
         <code>{file.path}</code>
         <span class="quiet-text">
           {!isNew && <span class={file.change === 'same' ? 'tag' : 'tag accent'}>{CHANGES[file.change]}</span>}{' '}
-          {bytes !== null && sizeText(bytes)}
+          {length !== null && sizeText(length)}
         </span>
       </summary>
       {open.value && <FileText file={file} isNew={isNew} />}

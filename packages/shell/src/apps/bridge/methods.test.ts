@@ -129,6 +129,7 @@ for (const { method, params, grant, near } of guarded) {
 const everything: Grant[] = [
   'apps.lifecycle',
   'apps.install',
+  'apps.create',
   'apps.uninstall',
   'apps.catalog.read',
   'apps.launcher.register',
@@ -194,12 +195,7 @@ test('an app gets the contact that the person picked at this question, or nobody
 });
 
 test('lists hold only what the grant covers, with pictures a frame can show', async () => {
-  const state = world({
-    grants: [
-      { id: 'apps.create', resources: ['*'] },
-      { id: 'apps.install', resources: ['no*'] },
-    ],
-  });
+  const state = world({ grants: [{ id: 'apps.install', resources: ['no*'] }] });
   const answer = (await call(state, 'apps.list', { scope: 'catalog' })) as { items: readonly InstalledApp[] };
   assert.deepEqual(
     answer.items.map(({ appId, icon }) => [appId, icon]),

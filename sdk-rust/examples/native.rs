@@ -42,10 +42,7 @@ fn backend() -> Result<Backend, Error> {
 async fn get(path: &str) -> Result<(), Error> {
     let answer = backend()?.request(Method::GET, path).send().await?;
     let status = answer.status().as_u16();
-    let text = answer
-        .text()
-        .await
-        .map_err(|error| Error::InvalidAnswer(error.to_string()))?;
+    let text = answer.text().await?;
     println!("{status} {text}");
     Ok(())
 }

@@ -78,6 +78,19 @@ pub struct Interruption {
     pub error: Error,
 }
 
+/// Of what a program does with an answer by itself, such as reading its body as JSON.
+impl From<reqwest::Error> for Error {
+    fn from(error: reqwest::Error) -> Self {
+        // What stands in an address is nobody else's to read.
+        let error = error.without_url();
+        if error.is_decode() {
+            Self::InvalidAnswer(error.to_string())
+        } else {
+            Self::Network(Arc::new(error))
+        }
+    }
+}
+
 impl Error {
     /// A stable name: the platform's for its refusals, the executor's own for what it failed with, and otherwise
     /// `network_failed`, `timed_out`, `invalid_answer`, `invalid_request`, `not_launched`, `lease_lost`, `failed`,

@@ -62,6 +62,7 @@ function pathOf(spec: RouteSpec): string {
     .replace(':step', 'step')
     .replace(':scheduleId', `sch-${UUID}`)
     .replace(':contactId', `ctc-${UUID}`)
+    .replace('/proposals/:id', `/proposals/prop-${UUID}`)
     .replace(':setting', 'registration')
     .replace(':id', 'some-id');
 }

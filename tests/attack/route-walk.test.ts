@@ -2,10 +2,18 @@
 // every foreign origin, and every installation without its grant.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type CallerKind, type ConfirmedOperation, type RouteSpec, routes, SESSION_HEADER } from '@platform/contract';
+import {
+  type CallerKind,
+  type ConfirmedOperation,
+  type Proposal,
+  type RouteSpec,
+  routes,
+  SESSION_HEADER,
+} from '@platform/contract';
 import { type Cast, makeCast } from '../support/cast.ts';
 import { confirm, registerAccount, signIn } from '../support/client.ts';
 import { type Constellation, startConstellation } from '../support/constellation.ts';
+import { connectHub } from '../support/mcp-client.ts';
 import { problemCode } from '../support/raw-http.ts';
 
 const KINDS: readonly CallerKind[] = [
@@ -25,12 +33,28 @@ const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
 let cast: Cast;
+/** A call that waits for approval by a passkey. */
+let proposed: Proposal;
 
 before(async () => {
   constellation = await startConstellation({ config: { masterAccount: MASTER } });
   cast = await makeCast(constellation);
+  proposed = await proposeCall();
 });
 after(() => constellation.close());
+
+async function proposeCall(): Promise<Proposal> {
+  const { authorization = '' } = cast.credentials('installation');
+  await using hub = await connectHub(constellation, authorization.slice('Bearer '.length));
+  await hub.client.callTool({
+    ...{ name: 'platform-messaging.direct', arguments: { to: MASTER } },
+    _meta: { 'platform/propose': true },
+  });
+  const { json } = await cast.send({ path: '/v1/account/proposals', headers: cast.credentials('session') });
+  const [proposal] = (json as { readonly items: Proposal[] }).items;
+  assert.ok(proposal);
+  return proposal;
+}
 
 /** The path with its parameters filled in by values of the right shape that name nothing. */
 function somePath(spec: RouteSpec): string {
@@ -39,6 +63,7 @@ function somePath(spec: RouteSpec): string {
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace('/schedules/:scheduleId', `/schedules/sch-${UUID}`)
+    .replace('/proposals/:id', `/proposals/prop-${UUID}`)
     .replace(':provider', 'some-provider')
     .replace(':setting', 'currency')
     .replace(':appId', 'no-such-app')
@@ -158,16 +183,22 @@ for (const [id, spec] of table) {
       // Not the session of the registration, which may do more for some minutes. The master account is never deleted.
       const account = operation === 'account.delete' ? await registerAccount(constellation, LEAVER) : cast.account;
       const session = await signIn(constellation, account.authenticator);
-      const path = request.path.replace(':name', 'no-such-account').replace(':slot', 'slot');
+      const ofProposal = operation === 'tools.approve';
+      const path = request.path
+        .replace(':name', 'no-such-account')
+        .replace(':slot', 'slot')
+        .replace(`prop-${UUID}`, proposed.id);
+      const body = ofProposal ? { argumentsHash: proposed.argumentsHash } : CONFIRMED_BODIES[operation];
+      const about = ofProposal ? proposed.id : SUBJECTS[operation];
       const act = (confirmation?: object) =>
-        session.fetch(path, { method: spec.method, body: { ...CONFIRMED_BODIES[operation], confirmation } });
+        session.fetch(path, { method: spec.method, body: { ...body, confirmation } });
       const bare = problemCode(await act());
       assert.ok(bare === 'invalid_request' || (operation === 'secret.bind' && bare === 'not_found'), bare);
       const other = operation === 'account.export' ? 'account.delete' : 'account.export';
       assert.equal(problemCode(await act(await confirm(session, other))), 'verification_failed', 'another operation');
-      const elsewhere = await confirm(account, operation, SUBJECTS[operation]);
+      const elsewhere = await confirm(account, operation, about);
       assert.equal(problemCode(await act(elsewhere)), 'verification_failed', 'another session');
-      if (SUBJECTS[operation] === undefined) return;
+      if (about === undefined) return;
       const subject = await confirm(session, operation, 'something-else');
       assert.equal(problemCode(await act(subject)), 'verification_failed', 'about something else');
     });

@@ -84,7 +84,7 @@ for (const [device, viewport] of DEVICES) {
       await review.getByText(/it can also change, send, delete and pay/).waitFor();
       await review.getByText(/it can also change, send, delete and pay/).scrollIntoViewIfNeeded();
       await look(page, device, 'connection-review-everything');
-      await everything.selectOption('Never');
+      await everything.selectOption('When I approve');
       await pressInPrompt(review.getByRole('button', { name: 'Connect', exact: true }), backAtProgram);
       const back = new URL(page.url());
       assert.equal(back.searchParams.get('iss'), client.origin);
@@ -96,12 +96,13 @@ for (const [device, viewport] of DEVICES) {
       tokens = answer.json as Tokens;
       assert.match(tokens.scope, /tools:call:platform-search\.query/);
       assert.doesNotMatch(tokens.scope, /schedules|tools:call:\*/);
+      assert.match(tokens.scope, /tools:propose:\*/);
     });
 
     await t.test('in Settings it is listed with what it may do, and disconnected', async () => {
       await page.goto(`${platform.origin}/#/settings/connections`);
       const row = page.getByRole('listitem').filter({ hasText: 'Editor of a friend' }).first();
-      await row.getByText('Read your messages', { exact: true }).waitFor();
+      await row.getByText('Uses all tools when you approve', { exact: true }).waitFor();
       await look(page, device, 'connections-settings');
       await settingsFit(page);
       await row.getByRole('button', { name: 'Disconnect', exact: true }).click();
@@ -113,7 +114,7 @@ for (const [device, viewport] of DEVICES) {
 
     await t.test('a request for one app, and one that is over', async () => {
       const resource = client.resource('messages');
-      const scope = 'tools:call:messages.list tools:call:messages.find*';
+      const scope = 'tools:call:messages.list tools:propose:messages.*';
       await page.goto(authorize({ resource, scope }));
       await review.getByText(/It wants to use tools of Messages/).waitFor();
       await look(page, device, 'connection-review-app');

@@ -107,6 +107,21 @@ test('once the command ran, the open page says so and leads to the guide in Flee
   await fleet.getByText('No invitations wait to be used.', { exact: true }).waitFor();
 });
 
+test('where others are sent to the operator, the operator reads what to do', async () => {
+  const { page } = person;
+  const settings = page.getByRole('main', { name: 'Settings, shown by the platform' });
+  await page.goto(`${platform.origin}/#/settings/notifications`);
+  await settings.getByText('Set PLATFORM_VAPID_SUBJECT and restart the platform', { exact: false }).waitFor();
+  await page.goto(`${platform.origin}/#/settings/passkeys`);
+  await settings.getByText('./platform recover', { exact: true }).waitFor();
+  await page.goto(`${platform.origin}/#/settings/ai`);
+  const link = settings.getByRole('link', { name: 'settings of the platform', exact: true });
+  await link.waitFor();
+  await lookOnBoth('operator-ai');
+  await link.click();
+  await settings.getByRole('button', { name: /^Add a provider/ }).waitFor();
+});
+
 test('the card stays away once it is hidden, and the guide stays in Fleet', async () => {
   const { page } = person;
   await page.goto(`${platform.origin}/#/`);

@@ -85,6 +85,9 @@ for (const [device, viewport] of DEVICES) {
     assert.ok(await hours.evaluate((table) => table === document.activeElement), 'what scrolls is reached');
     await fleet.getByText('By the hour').focus();
     await page.keyboard.press('Enter');
+    const tabs = await fleet.getByRole('navigation', { name: 'Fleet' }).getByRole('button').all();
+    const tops = await Promise.all(tabs.map(async (tab) => (await tab.boundingBox())?.y));
+    assert.equal(new Set(tops).size, 1, 'the pages stand in one line');
     const headings = ['Fleet', 'Capacity', 'Topology'].map((name) => fleet.getByRole('heading', { name, exact: true }));
     await look(page, device, 'fleet', headings);
   });

@@ -1,5 +1,5 @@
-// How a page looks: pictures of it by day, what axe finds fault with, and what is beyond the edge; in a thorough run also by
-// night.
+// How a page looks: pictures of it by day, what axe finds fault with, and what is beyond the edge or its place in a menu; in a
+// thorough run also by night.
 import { strict as assert } from 'node:assert';
 import { mkdir } from 'node:fs/promises';
 import * as path from 'node:path';
@@ -20,7 +20,8 @@ const COLOUR_RULES = ['color-contrast', 'link-in-text-block'];
  * Takes the pictures `<device>/<name>.png` and, by night, `<device>/<name>-dark.png`.
  *
  * @param parts of a page that is longer than the screen: a picture with each of them at the top, numbered from 1
- * @throws AssertionError for each element that axe finds fault with, and for a document that is wider than its frame
+ * @throws AssertionError for each element that axe finds fault with, for a document that is wider than its frame, and for an
+ * entry of a menu whose words reach into the next one
  */
 export async function look(page: Page, device: string, name: string, parts: readonly Locator[] = []): Promise<void> {
   const folder = path.join(SCREENSHOTS, device);
@@ -38,6 +39,7 @@ export async function look(page: Page, device: string, name: string, parts: read
   }
   await page.emulateMedia({ colorScheme: 'light' });
   assert.deepEqual(await tooWide(page), [], `${name} on a ${device}`);
+  assert.deepEqual(await crowded(page), [], `${name} on a ${device}`);
 }
 
 /** In Settings the page alone scrolls, and only down: what is beyond takes the navigation away with it. */
@@ -70,6 +72,21 @@ async function faults(page: Page, scheme: 'light' | 'dark'): Promise<string[]> {
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary = '' }) => `${id} at ${target.join(' in ')}: ${failureSummary}`),
   );
+}
+
+/** The entries of menus that are narrower than their words. */
+async function crowded(page: Page): Promise<string[]> {
+  const found = page.frames().map((frame) =>
+    frame.evaluate(() => {
+      const entries = [...document.querySelectorAll<HTMLElement>('nav :is(a, button)')];
+      // Where words are cut short on purpose, an ellipsis says so.
+      const narrow = entries.filter((entry) => entry.clientWidth > 0 && entry.scrollWidth > entry.clientWidth);
+      return narrow
+        .filter((entry) => getComputedStyle(entry).overflowX === 'visible')
+        .map((entry) => `the menu entry ${entry.innerText} is too narrow`);
+    }),
+  );
+  return (await Promise.all(found)).flat();
 }
 
 /** One line for each frame whose document goes beyond its edge. */

@@ -167,8 +167,8 @@ async function neverOver(asker: IntelligenceApp, monthlyTokens: number, work: Pr
   await work;
 }
 
-/** A Gateway that cannot reach core gives up after some seconds, so these take their time. */
-const settings = { numRuns: thorough(6, 120), endOnFailure: true };
+/** A Gateway that cannot reach core gives up after some seconds, so these take their time. Each is an app, and a publisher has 200. */
+const settings = { numRuns: thorough(6, 90), endOnFailure: true };
 
 test('whatever core loses, the counters of an app end as the provider counted itself', async () => {
   await fc.assert(

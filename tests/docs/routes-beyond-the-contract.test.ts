@@ -80,6 +80,8 @@ POST /mcp
 POST /mcp/:
 POST /v1/services/mcp/:
 GET /v1/account/tool-calls
+GET /v1/account/proposals
+POST /v1/account/proposals/:/approve|decline
 PATCH|DELETE /v1/account/contacts/:
 POST /v1/account/connection-requests/:
 GET /v1/account/connections
@@ -89,10 +91,10 @@ DELETE /v1/account/connections/:
 const SPECIFIED_CODES = `
 invalid_request forbidden_material invalid_cursor invalid_path unauthenticated session_expired session_replaced
 verification_failed origin_not_allowed grant_missing grants_exceed_request not_authorized master_account_only plan_required
-placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
+proposal_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
 activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota
 binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
-proposal_conflict consent_denied rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
+consent_denied rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
 upstream_redirect_refused upstream_timeout transport_unavailable workload_unavailable runtime_paused unavailable
 `;
 

@@ -1,7 +1,9 @@
 // Every sample in what app authors and operators read is checked, whatever page it is on: JavaScript against the types of the
-// SDK, Python, JSON and shell lines for their syntax, the platform's commands for their names and options.
+// SDK, Python, JSON and shell lines for their syntax, the platform's commands for their names and options, its variables by the
+// platform itself.
 import { strict as assert } from 'node:assert';
 import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,19 +12,15 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { manifest } from '@platform/contract';
+import { readConfiguration } from '@platform/core/config';
+import { withConnection } from '@platform/core/database';
 import { writeDeclarations } from '@platform/sdk/pack';
 import { commands } from '../../packages/cli/test-support/internals.ts';
 import { lacksProgram } from '../support/lacks-program.ts';
+import { testCluster } from '../support/postgres.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const PAGES = [
-  'README.md',
-  'docs/*.md',
-  'docs/operations/*.md',
-  'packages/sdk/README.md',
-  'sdk-rust/README.md',
-  'examples/*/README.md',
-]
+const PAGES = ['README.md', 'docs/**/*.md', 'packages/*/README.md', 'sdk-rust/README.md', 'examples/*/README.md']
   .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
   .sort();
 
@@ -35,13 +33,24 @@ interface Sample {
 
 const SAMPLES: readonly Sample[] = PAGES.flatMap((page) => {
   const text = readFileSync(path.join(ROOT, page), 'utf8');
-  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: language = '', 2: sample = '' }) => ({
-    page,
-    line: text.slice(0, index).split('\n').length + 1,
-    language,
-    text: sample,
-  }));
+  // In an item of a list a sample stands as far to the right as the item.
+  return [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm)].map(
+    ({ index, 1: indent = '', 2: language = '', 3: sample = '' }) => ({
+      page,
+      line: text.slice(0, index).split('\n').length + 1,
+      language,
+      text: sample.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    }),
+  );
 });
+
+/** Languages of samples that the tests of this file do not read, and what does. */
+const READ_ELSEWHERE: Readonly<Record<string, string>> = {
+  '': 'what programs print, and drawings',
+  rust: 'sdk-rust/tests/documentation.rs',
+  dockerfile: 'tests/docs/python.test.ts',
+  yaml: 'tests/support/synapse.ts has the same settings',
+};
 
 const lines = (code: string) =>
   code
@@ -202,12 +211,93 @@ test('every sample in Python is Python', { skip: lacksProgram('python3') }, () =
   }
 });
 
+test('every sample in TOML is TOML', { skip: lacksProgram('python3') }, () => {
+  for (const sample of samplesIn('toml')) {
+    const program = 'import sys, tomllib; tomllib.loads(sys.stdin.read())';
+    const read = () => execFileSync('python3', ['-c', program], { input: sample.text, stdio: 'pipe' });
+    assert.doesNotThrow(read, placeOf(sample));
+  }
+});
+
+test('PostgreSQL carries out every sample in SQL', async () => {
+  const cluster = await testCluster();
+  for (const { text } of samplesIn('sql')) {
+    const name = `sample_${randomBytes(8).toString('hex')}`;
+    await withConnection({ connectionString: cluster }, async (client) => {
+      // A database is made outside of a transaction, so each statement goes alone.
+      for (const statement of text.split(';\n')) await client.query(statement.replaceAll('synapse', name));
+      await client.query(`DROP DATABASE ${name}`);
+      await client.query(`DROP ROLE ${name}`);
+    });
+  }
+});
+
 test('a shell reads every sample of one', () => {
   for (const sample of samplesIn('sh')) {
     // Words in angle brackets are for the reader to fill in.
     const text = sample.text.replaceAll(/<[a-z][\w -|]*>/g, 'word');
     assert.doesNotThrow(() => execFileSync('sh', ['-n'], { input: text, stdio: 'pipe' }), placeOf(sample));
   }
+});
+
+/** Assignments of a sample as a shell understands them. */
+function assignedIn({ text }: Sample): Readonly<Record<string, string>> {
+  const assignments = text.split('\n').filter((line) => /^PLATFORM_[A-Z0-9_]+=/.test(line));
+  if (assignments.length === 0) return {};
+  const names = assignments.map((line) => line.slice(0, line.indexOf('=')));
+  const print = names.map((name) => `printf '%s\\n' "$${name}"`);
+  const values = execFileSync('sh', ['-c', [...assignments, ...print].join('\n')], { encoding: 'utf8', env: {} });
+  return Object.fromEntries(
+    values
+      .split('\n')
+      .map((value, place) => [names[place] ?? '', value])
+      .filter(([name]) => name !== ''),
+  );
+}
+
+/** As docs/operators.md sets up a server. */
+const SERVER = {
+  PLATFORM_OS_ORIGIN: 'https://cloud.example.org',
+  PLATFORM_APPS_DOMAIN: 'example-apps.net',
+  PLATFORM_NODE_ORIGIN: 'https://node.example-nodes.net',
+  PLATFORM_INGRESS_DOMAIN: 'example-public.net',
+  PLATFORM_TRUSTED_PROXIES: '127.0.0.1',
+};
+
+function problemOf(environment: Readonly<Record<string, string>>): string | null {
+  try {
+    readConfiguration(environment, { isRoot: true, home: '/root' });
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test('the platform takes the settings of every sample', async (t) => {
+  const etc = await mkdtemp(path.join(tmpdir(), 'samples-'));
+  t.after(() => rm(etc, { recursive: true }));
+  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+  await writeFile(path.join(etc, 'object-store.json'), JSON.stringify(credentials), { mode: 0o600 });
+  const inFolder = (settings: Readonly<Record<string, string>>) =>
+    Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, value.replace('/etc/platform', etc)]));
+  let found = 0;
+  const samples = samplesIn('sh');
+  for (const sample of samples) {
+    const settings = assignedIn(sample);
+    if (Object.keys(settings).length === 0) continue;
+    found += 1;
+    // What a sample needs may stand in another one of its page.
+    const beside = samples.filter(({ page }) => page === sample.page).map(assignedIn);
+    const problems = [{}, ...beside].map((other) => problemOf(inFolder({ ...SERVER, ...other, ...settings })));
+    assert.ok(problems.includes(null), `${placeOf(sample)}: ${problems[0]}`);
+  }
+  assert.ok(found >= 8, `${found} samples with settings`);
+});
+
+test('every language of a sample is one that a test reads', () => {
+  const here = ['js', 'ts', 'json', 'python', 'sh', 'toml', 'sql'];
+  const unread = SAMPLES.filter(({ language }) => !here.includes(language) && READ_ELSEWHERE[language] === undefined);
+  assert.deepEqual(unread.map(placeOf), []);
 });
 
 test('every command of the platform that a page names exists, with the options that it has there', async () => {

@@ -8,7 +8,9 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const MAIN = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const LIMIT_MS = 60_000;
 /** Runs its arguments on a terminal of their own, to which it passes what it gets. */
-const ON_TERMINAL = 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)';
+const ON_TERMINAL = ['python3', '-c', 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)'];
+/** Runs its arguments with one pipe for all that they say, which has the order in which a person reads it. */
+const ON_ONE_PIPE = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'];
 
 export interface CommandOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -30,15 +32,13 @@ export class Command {
 
   constructor(args: readonly string[], { environment, cwd = ROOT, terminal = false, program }: CommandOptions) {
     const line = [...(program ?? [process.execPath, MAIN]), ...args];
-    const [first = '', ...rest] = terminal ? ['python3', '-c', ON_TERMINAL, ...line] : line;
+    const [first = '', ...rest] = [...(terminal ? ON_TERMINAL : ON_ONE_PIPE), ...line];
     const env = { ...environment, NO_COLOR: '1' };
-    this.child = spawn(first, rest, { cwd, env, stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.on('data', (chunk: Buffer) => {
-        this.#said += chunk.toString('utf8').replaceAll('\r\n', '\n');
-        for (const listener of this.#listeners) listener();
-      });
-    }
+    this.child = spawn(first, rest, { cwd, env, stdio: [terminal ? 'pipe' : 'ignore', 'pipe', 'inherit'] });
+    this.child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said += text.replaceAll('\r\n', '\n');
+      for (const listener of this.#listeners) listener();
+    });
   }
 
   types(line: string): void {
@@ -47,14 +47,20 @@ export class Command {
 
   /** Waits for a text after what was heard before, and forgets everything up to it. */
   async hears(pattern: RegExp): Promise<string> {
+    const [heard = ''] = await this.hearsAll(pattern);
+    return heard;
+  }
+
+  /** Waits for several texts in any order, such as those of the command and of a log that it follows. */
+  async hearsAll(...patterns: readonly RegExp[]): Promise<readonly string[]> {
     const deadline = AbortSignal.timeout(LIMIT_MS);
     for (;;) {
-      const match = pattern.exec(this.#said);
-      if (match !== null) {
-        this.#said = this.#said.slice(match.index + match[0].length);
-        return match[0];
+      const found = patterns.map((pattern) => pattern.exec(this.#said)).filter((match) => match !== null);
+      if (found.length === patterns.length) {
+        this.#said = this.#said.slice(Math.max(...found.map((match) => match.index + match[0].length)));
+        return found.map(([text]) => text);
       }
-      assert.ok(!deadline.aborted && this.child.exitCode === null, `waited for ${pattern} in:\n${this.#said}`);
+      assert.ok(!deadline.aborted && this.child.exitCode === null, `waited for ${patterns} in:\n${this.#said}`);
       await new Promise<void>((resolve) => {
         const done = () => {
           this.#listeners.delete(done);

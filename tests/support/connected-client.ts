@@ -186,3 +186,22 @@ export async function connectClient(
   assert.equal(answer.status, 200, answer.text);
   return { client, clientId, tokens: answer.json as Tokens };
 }
+
+/**
+ * A client sent the person here: they allow it in the shell.
+ *
+ * @returns where the client waits for them, with the code
+ */
+export async function allowInBrowser(
+  target: Target,
+  account: TestAccount,
+  sentTo: URL,
+  scopes?: DecideConnection['scopes'],
+): Promise<URL> {
+  const browser = new OutsideClient(target);
+  assert.equal(sentTo.origin, browser.origin);
+  const begun = await browser.send(sentTo.pathname + sentTo.search, { headers: { accept: 'text/html' } });
+  const id = String(begun.headers.location).split('#/connect/')[1] ?? '';
+  const { continueAt } = await allowConnection(account, id, scopes);
+  return browser.goOn(continueAt, cookieOf(begun));
+}

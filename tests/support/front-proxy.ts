@@ -52,9 +52,9 @@ const kinds: Readonly<Record<FrontProxyName, Kind>> = {
         ${replaced(
           text,
           ['listen 443 ssl http2;', `listen 127.0.0.1:${port};`],
-          ['ssl_certificate     /etc/ssl/public.example.org.crt;', ''],
-          ['ssl_certificate_key /etc/ssl/public.example.org.key;', ''],
-          ['*.public.example.org', `*.${domain}`],
+          ['ssl_certificate     /etc/ssl/example-public.net.crt;', ''],
+          ['ssl_certificate_key /etc/ssl/example-public.net.key;', ''],
+          ['*.example-public.net', `*.${domain}`],
           ['127.0.0.1:8791', `127.0.0.1:${ingress}`],
         )}
       }`,
@@ -66,7 +66,7 @@ const kinds: Readonly<Record<FrontProxyName, Kind>> = {
       replaced(
         text,
         [
-          'bind :443 ssl crt /etc/ssl/public.example.org.pem alpn h2,http/1.1',
+          'bind :443 ssl crt /etc/ssl/example-public.net.pem alpn h2,http/1.1',
           `bind 127.0.0.1:${port}\n  timeout client 2s\n  timeout http-request 2s`,
         ],
         ['127.0.0.1:8791', `127.0.0.1:${ingress}`],
@@ -89,8 +89,8 @@ const kinds: Readonly<Record<FrontProxyName, Kind>> = {
 }
 ${replaced(
   text,
-  ['https://*.public.example.org', `http://*.${domain}:${port}`],
-  ['tls /etc/ssl/public.example.org.crt /etc/ssl/public.example.org.key', 'bind 127.0.0.1'],
+  ['https://*.example-public.net', `http://*.${domain}:${port}`],
+  ['tls /etc/ssl/example-public.net.crt /etc/ssl/example-public.net.key', 'bind 127.0.0.1'],
   ['127.0.0.1:8791', `127.0.0.1:${ingress}`],
 )}`,
     command: (folder) => ['caddy', 'run', '--adapter', 'caddyfile', '--config', `${folder}/configuration`],

@@ -140,9 +140,13 @@ export interface RouteSpec {
   readonly origin?: 'shell' | 'app';
   /**
    * For `frontend` and `installation` callers. `self` and `*` are taken literally; `{ body }` names a member of the
-   * body; `any` asks for the grant with whatever resources, and the domain filters by them.
+   * body; `any` asks for the grant with whatever resources, and the domain filters by them. `or` names a grant that does as well.
    */
-  readonly grant?: { readonly id: PermissionId; readonly resource: 'self' | '*' | 'any' | { readonly body: string } };
+  readonly grant?: {
+    readonly id: PermissionId;
+    readonly or?: PermissionId;
+    readonly resource: 'self' | '*' | 'any' | { readonly body: string };
+  };
   /**
    * For `frontend` and `installation` callers: only the app that comes with the platform and bears this role may call,
    * whatever others were granted.

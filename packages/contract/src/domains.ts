@@ -33,6 +33,7 @@ import { outbound } from './domains/outbound.ts';
 import { packages } from './domains/packages.ts';
 import { pause } from './domains/pause.ts';
 import { placement } from './domains/placement.ts';
+import { proposals } from './domains/proposals.ts';
 import { publicAddresses } from './domains/public-address.ts';
 import { push } from './domains/push.ts';
 import { schedules } from './domains/schedules.ts';
@@ -77,6 +78,7 @@ export * from './domains/packages.ts';
 export * from './domains/passkey-credentials.ts';
 export * from './domains/pause.ts';
 export * from './domains/placement.ts';
+export * from './domains/proposals.ts';
 export * from './domains/public-address.ts';
 export * from './domains/push.ts';
 export * from './domains/schedules.ts';
@@ -115,6 +117,7 @@ const domains = {
   secrets,
   tools,
   webSearch,
+  proposals,
   outbound,
   nodes,
   placement,

@@ -67,7 +67,7 @@ export const permissions = {
     resources: 'tool names',
     critical: ['*'],
   },
-  'mcp.tools.propose': { plain: 'propose tool calls for your approval', resources: 'tool names', unbuilt: true },
+  'mcp.tools.propose': { plain: 'propose tool calls for your approval', resources: 'tool names' },
   'mcp.tools.serve': { plain: 'offer tools to your other apps', resources: SELF, part: 'workload' },
   'intelligence.use': {
     plain: 'use AI models, within your budget',

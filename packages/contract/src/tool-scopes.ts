@@ -59,17 +59,20 @@ export type ReadingTopic = keyof typeof READING_TOOLS;
 
 /**
  * What is chosen when a person sees the request: to call what only reads, of the platform's own tools, since what an app says of
- * its tools is the app's word. Never more than the client asked for.
+ * its tools is the app's word; and to propose everything else. Never more than the client asked for.
  *
  * @param wanted scopes that the client asked for
  * @param app of a client that connects to one app; its tools have no names of the platform
  */
 export function scopesChosenBeforehand(wanted: readonly string[], app: string | null): string[] {
-  if (app !== null) return [];
-  return Object.values(READING_TOOLS)
-    .flat()
+  const reading = (app === null ? Object.values(READING_TOOLS).flat() : [])
     .map((pattern) => writtenScope({ use: 'call', pattern }))
     .filter((scope) => wanted.some((one) => scopeCovers(one, scope)));
+  const proposing = wanted.flatMap((one) => {
+    const read = readScope(one);
+    return read === null ? [] : [writtenScope({ ...read, use: 'propose' })];
+  });
+  return withoutCovered([...reading, ...proposing]);
 }
 
 /** The same powers in as few scopes, in their order. */

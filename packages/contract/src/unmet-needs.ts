@@ -127,7 +127,7 @@ function sizeNeeds(
     add(
       'blocks',
       `It keeps up to ${sizeText(diskMiB * MiB)} of data, and the disk of the largest machine has room for ${sizeText(disk * MiB)}.`,
-      'Make space, or add a machine with a larger disk.',
+      'Make space and restart the platform, which then measures the disk anew, or add a machine with a larger disk.',
       './platform disk',
     );
   else if (offers.diskBytes < diskMiB * MiB)

@@ -13,8 +13,11 @@ export interface BuiltInTool {
   readonly route: RouteId;
   /** What a call does at most; `speaks` for the person to others. */
   readonly effect: 'reads' | 'changes' | 'speaks';
-  /** `own-clients`: for those that the person connected and agents, `apps`: for apps alone. Default: for both. */
-  readonly for?: 'own-clients' | 'apps';
+  /**
+   * `own-clients`: for those that the person connected and agents, `apps`: for apps alone, `proposers`: for whoever may propose
+   * anything. Default: for all that were granted it.
+   */
+  readonly for?: 'own-clients' | 'apps' | 'proposers';
   readonly arguments: z.ZodType;
   /** Where the arguments of the tool stand in a request for its route. */
   place(given: unknown): Pick<InProcessCall, 'params' | 'query' | 'body'>;

@@ -98,7 +98,6 @@ for (const name of [
     'text-only',
     'structured',
     'unstructured',
-    'phishing',
   ],
 ])
   test(`an answer that is none is an error with words: ${name}`, async () => {
@@ -108,6 +107,13 @@ for (const name of [
     assert.equal(result.structuredContent, undefined);
     assert.ok(!JSON.stringify(result).includes('evil.example'));
   });
+
+test('a client that declares nothing is asked nothing', () =>
+  assert.rejects(call('phishing'), (thrown) => {
+    assert.ok(thrown instanceof ProtocolError);
+    assert.deepEqual([thrown.code, thrown.message.includes('evil.example')], [-32_021, false]);
+    return true;
+  }));
 
 test('errors of the app are its own, and cannot pass for refusals of the platform', async () => {
   const error = await call('error');

@@ -9,6 +9,7 @@ const notes: string[] = [];
 let grown = false;
 let cancelled = 0;
 let calls = 0;
+let holding = 0;
 
 function serverFor(head: IncomingMessage['headers']): McpServer {
   const server = new McpServer({ name: 'notes', version: '1.0.0' });
@@ -42,7 +43,7 @@ function serverFor(head: IncomingMessage['headers']): McpServer {
     ),
   );
   server.registerTool('count', { annotations: { readOnlyHint: true } }, () =>
-    text(JSON.stringify({ calls, cancelled })),
+    text(JSON.stringify({ calls, cancelled, holding })),
   );
   server.registerTool(
     'steps',
@@ -60,6 +61,7 @@ function serverFor(head: IncomingMessage['headers']): McpServer {
     },
   );
   server.registerTool('hold', {}, async ({ mcpReq }) => {
+    holding += 1;
     await new Promise<void>((resolve) => {
       mcpReq.signal.addEventListener('abort', () => resolve());
     });

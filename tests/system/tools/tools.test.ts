@@ -95,11 +95,13 @@ test('a call that its caller leaves ends at the backend', async () => {
   await using hub = await connect();
   const leaving = new AbortController();
   const held = hub.client.callTool({ name: 'notes.hold', arguments: {} }, { signal: leaving.signal });
-  const cancelled = async () => JSON.parse(textOf(await hub.client.callTool({ name: 'notes.count' }))).cancelled;
-  const before = await cancelled();
+  held.catch(() => undefined);
+  const counted = async () => JSON.parse(textOf(await hub.client.callTool({ name: 'notes.count' })));
+  await until('it is at the backend', async () => (await counted()).holding > 0);
+  const { cancelled: before } = await counted();
   leaving.abort();
   await assert.rejects(held);
-  await until('the backend saw it', async () => (await cancelled()) > before);
+  await until('the backend saw it', async () => (await counted()).cancelled > before);
 });
 
 test('a tool that an app adds is listed, and a subscriber hears of it', async () => {

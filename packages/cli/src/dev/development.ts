@@ -81,14 +81,17 @@ export class Development {
     if (!this.#turns.has(id)) this.#turns.set(id, await takeTurn(origin, account, id));
     const { problem, missing } = await target.deploy(manifest, file, until);
     if (until.aborted) return;
+    // Asked before anything is said, so that no line of the log comes in between.
+    const unmet = await target.unmet(manifest);
+    if (until.aborted) return;
     const what = `${name} ${version}`;
     if (problem === undefined)
       say(`${paint('green', '✓')} ${what} ${this.#isRunning ? 'runs again' : 'runs'} for ${account}`);
     else say(`${paint('red', '✗')} ${what} is installed for ${account}, but its backend does not run. ${problem}`);
     if (!this.#isRunning) say(`  Open ${paint('cyan', origin)} and choose ${name}.`);
     this.#isRunning = true;
+    this.#report(target, manifest, { missing, unmet });
     this.#followLogs(target, manifest.workload === undefined ? undefined : id, until);
-    this.#report(target, manifest, { missing, unmet: await target.unmet(manifest) });
   }
 
   /** Once for its security rating and what is missing, and again when that changes. */

@@ -14,9 +14,9 @@ import { sayRating } from './rating.ts';
 
 export const packageCommand: Command = {
   summary: 'build a package from a folder',
-  usage: `Usage: ./platform package <folder> [-o <file>]
+  usage: `Usage: ./platform package [folder] [-o <file>]
 
-Checks manifest.json, says what of it does not fit together or opens nothing, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
+Checks manifest.json of this folder, or of the one named, says what of it does not fit together or opens nothing, and packs it with frontend/ and workload/ into <id>-<version>.tgz, or the file named with -o.
 The SDK is added as frontend/platform-sdk.js and workload/platform-sdk.mjs unless files of that name exist. Packages are reproducible.`,
   async run(args) {
     const { folder, output } = readArguments(args);
@@ -35,8 +35,8 @@ function readArguments(args: readonly string[]): { folder: string; output: strin
   const { values, positionals } = understood(() =>
     parseArgs({ args: [...args], allowPositionals: true, options: { output: { type: 'string', short: 'o' } } }),
   );
-  const [folder, ...rest] = positionals;
-  if (folder === undefined || rest.length > 0) throw new UsageError('Name one folder: ./platform package <folder>');
+  const [folder = '.', ...rest] = positionals;
+  if (rest.length > 0) throw new UsageError('Name one folder: ./platform package <folder>');
   return { folder, output: values.output };
 }
 

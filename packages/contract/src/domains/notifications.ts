@@ -139,6 +139,8 @@ export const shellEvent = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('runtime'), data: z.strictObject({}) }),
   /** The person changed what notifications may do; for the shell only. */
   z.strictObject({ event: z.literal('notification-settings'), data: z.strictObject({}) }),
+  /** What apps propose changed; for the shell only. */
+  z.strictObject({ event: z.literal('proposals'), data: z.strictObject({}) }),
 ]);
 export type ShellEvent = z.infer<typeof shellEvent>;
 

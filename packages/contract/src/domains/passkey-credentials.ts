@@ -72,6 +72,7 @@ export const confirmedOperation = z.enum([
   'passkey.add',
   'passkey.remove',
   'secret.bind',
+  'tools.approve',
 ]);
 export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
 
@@ -82,6 +83,7 @@ const WITH_SUBJECT: readonly ConfirmedOperation[] = [
   'operator.setting.change',
   'passkey.remove',
   'secret.bind',
+  'tools.approve',
 ];
 
 /** Operations that are about one thing, whose challenge may name it and then holds for it alone. */
@@ -92,7 +94,7 @@ export const confirmOptionsBody = z
     operation: confirmedOperation,
     /**
      * What it is about: the id of the passkey to remove, the name of the secret to bind, the setting with its value, the provider,
-     * with the origin of one to set (`openai@https://api.openai.com`), the request to connect; of no other operation.
+     * with the origin of one to set (`openai@https://api.openai.com`), the request to connect, the proposed call of a tool; of no other operation.
      */
     subject: z
       .string()

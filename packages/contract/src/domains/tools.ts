@@ -1,6 +1,6 @@
 // Tools that apps offer each other by the Model Context Protocol, and the hub between them (contract 4g).
 import * as z from 'zod';
-import { type Errors, KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
+import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { json, page, pageQuery } from './common.ts';
 
@@ -17,6 +17,16 @@ const limits = {
     value: 500,
     unit: 'items',
     meaning: 'tools of all apps of one account; the first ones by name are offered',
+  },
+  appContent: {
+    value: 500,
+    unit: 'items',
+    meaning: 'resources, templates of resources and prompts of one app, each; the first ones by name are offered',
+  },
+  appInput: {
+    value: 64 * KiB,
+    unit: 'bytes',
+    meaning: 'what an app asks of the client that uses it, in the middle of a call, and what it remembers with it',
   },
   toolCallRate: { value: 600, unit: 'per minute', meaning: 'requests of one installation to the hub of tools' },
   toolCallsAtOnce: { value: 32, unit: 'items', meaning: 'tool calls of one installation that are under way' },
@@ -44,14 +54,6 @@ const limits = {
   },
 } as const satisfies Limits;
 
-const errors = {
-  proposal_conflict: {
-    status: 409,
-    title: 'What was proposed is another by now, or somebody decides on it already.',
-    help: 'Read it again and decide on what it is now. It changes when the app proposes something else in its place.',
-  },
-} as const satisfies Errors;
-
 /** What became of a call. `refused` never reached the tool. */
 export const toolOutcome = z.enum(['ok', 'error', 'refused', 'proposed', 'cancelled']);
 export type ToolOutcome = z.infer<typeof toolOutcome>;
@@ -61,7 +63,7 @@ export const toolCall = z.strictObject({
   at: timestamp,
   /** The app that called, or the connection. */
   caller: z.string(),
-  /** As the hub lists it, e.g. `notes.add`. */
+  /** As the hub lists it, e.g. `notes.add`; `notes.resources/read` and `notes.prompts/get` for what else an app was asked. */
   tool: z.string(),
   outcome: toolOutcome,
   milliseconds: z.int().nonnegative(),
@@ -69,6 +71,19 @@ export const toolCall = z.strictObject({
   argumentsHash: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type ToolCall = z.infer<typeof toolCall>;
+
+/** What an app has to do with tools, for its person. */
+export const toolApp = z.strictObject({
+  app: z.strictObject({ id: appId, name: z.string() }),
+  /** What it offers, as it said last, by name; `null` for nothing, or when it was not asked yet. */
+  offers: z
+    .array(z.strictObject({ name: z.string(), title: z.string().nullable(), description: z.string().nullable() }))
+    .nullable(),
+  /** The tools that it may call without asking, and those that it may propose, as grants name them. */
+  calls: z.array(z.string()),
+  proposes: z.array(z.string()),
+});
+export type ToolApp = z.infer<typeof toolApp>;
 
 /** One JSON-RPC message of the protocol; what it may hold is the protocol's to say. */
 const message = z.looseObject({ jsonrpc: z.literal('2.0') });
@@ -82,19 +97,21 @@ const served = {
   answers: { 200: 'application/json', 202: null },
   answersAs: 'the Model Context Protocol',
   rate: 'tool',
+  fillsDatabase: true,
 } as const;
 
 const forApps = {
   ...served,
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', resource: 'any' },
+  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
 } as const;
 
 const routes = {
   'services.mcp': {
     ...forApps,
     path: '/v1/services/mcp',
-    summary: 'The tools that the caller may call, those of the platform and of other apps (MCP, Streamable HTTP)',
+    summary:
+      'The tools that the caller may call or propose, those of the platform and of other apps (MCP, Streamable HTTP)',
     refuses: ['concurrency_limited'],
   },
   'services.mcp.app': {
@@ -107,7 +124,7 @@ const routes = {
   'mcp.tools': {
     ...served,
     path: '/mcp',
-    summary: 'The tools that a connected client may call (MCP, Streamable HTTP)',
+    summary: 'The tools that a connected client may call or propose (MCP, Streamable HTTP)',
     callers: ['connection'],
     refuses: ['concurrency_limited'],
   },
@@ -118,6 +135,15 @@ const routes = {
     callers: ['connection'],
     params: z.strictObject({ appId }),
     refuses: ['concurrency_limited', 'not_found'],
+  },
+  'account.tools': {
+    method: 'GET',
+    path: '/v1/account/tools',
+    summary: 'Apps that offer or request tools: what they offer, and what they were granted',
+    callers: ['session'],
+    rate: 'session',
+    query: pageQuery,
+    answers: { 200: page(toolApp) },
   },
   'account.toolCalls': {
     method: 'GET',
@@ -138,4 +164,4 @@ const metrics = {
   },
 } as const satisfies Metrics;
 
-export const tools = { limits, errors, routes, metrics } as const;
+export const tools = { limits, routes, metrics } as const;

@@ -141,7 +141,7 @@ interface Neighbours {
 
 function readIngressDomain(domain: string, { origin, rpId, appsDomain }: Neighbours): string {
   const name = 'PLATFORM_INGRESS_DOMAIN';
-  checkDomain(name, domain, 'public.example.org');
+  checkDomain(name, domain, 'example-public.net');
   if (isBelow(domain, rpId))
     throw wrong(
       name,

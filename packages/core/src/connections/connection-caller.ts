@@ -4,7 +4,7 @@ import type { CoreContext } from '../context.ts';
 import type { CallerScheme } from '../http/callers/scheme.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import { resourceOf } from './addresses.ts';
-import { findByAccessToken } from './queries.ts';
+import { type FoundConnection, findByAccessToken, findById } from './queries.ts';
 
 /** A client outside the platform, within what its person allowed. */
 export interface ConnectionCaller {
@@ -78,11 +78,23 @@ function isOriginOf({ origin }: Pick<ConnectionCaller, 'origin'>, sent: string |
 
 /** @returns `null` for an unknown or ended token and for one of a suspended account */
 async function findConnectionCaller(
-  { pool, clock, config }: Pick<CoreContext, 'pool' | 'clock' | 'config'>,
+  context: Pick<CoreContext, 'pool' | 'clock' | 'config'>,
   tokenHash: Buffer,
 ): Promise<ConnectionCaller | null> {
-  const row = await findByAccessToken(pool, tokenHash, clock());
-  if (row === undefined) return null;
+  const row = await findByAccessToken(context.pool, tokenHash, context.clock());
+  return row === undefined ? null : callerOf(context, row);
+}
+
+/** By the id of the connection, with all that its person allowed. @returns `null` for one that has ended, and as above */
+export async function findConnectionById(
+  context: Pick<CoreContext, 'pool' | 'clock' | 'config'>,
+  id: string,
+): Promise<ConnectionCaller | null> {
+  const row = await findById(context.pool, id, context.clock());
+  return row === undefined ? null : callerOf(context, row);
+}
+
+function callerOf({ config }: Pick<CoreContext, 'config'>, row: FoundConnection): ConnectionCaller {
   return {
     kind: 'connection',
     connectionId: row.id,

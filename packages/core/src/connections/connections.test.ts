@@ -126,14 +126,15 @@ test('a connected client holds what was chosen, is listed, and its person is tol
   });
 });
 
-test('chosen beforehand are the tools that only read', async () => {
+test('chosen beforehand are the tools that only read, and everything else to propose', async () => {
   const account = await newAccount();
   const { tokens } = await connectClient(world, account);
   const scopes = tokens.scope.split(' ');
-  assert.ok(scopes.includes('tools:call:platform-notifications.list'));
-  assert.ok(scopes.every((scope) => /\.(?:list|get|query|identity|resolve|conversations|messages|sync)$/.test(scope)));
-  // Tools of an app say of themselves that they only read.
-  await assert.rejects(connectClient(world, account, { app: 'notes' }));
+  assert.ok(scopes.includes('tools:call:platform-notifications.list') && scopes.includes('tools:propose:*'));
+  const calls = scopes.filter((scope) => scope.startsWith('tools:call:'));
+  assert.ok(calls.every((scope) => /\.(?:list|get|query|identity|resolve|conversations|messages|sync)$/.test(scope)));
+  const one = await connectClient(world, account, { app: 'notes' });
+  assert.equal(one.tokens.scope, 'tools:propose:*', 'tools of an app say of themselves that they only read');
 });
 
 test('nothing in the database is worth anything to who reads it', async () => {

@@ -167,6 +167,23 @@ export async function findByAccessToken(
   return rows[0];
 }
 
+const FIND_BY_ID = `
+  SELECT c.id, c.account_key, c.client_name, c.client_host, c.client_origin, c.app_id, a.name AS account_name,
+    array_to_string(c.scopes, ' ') AS scope, $2::timestamptz AS expires_at, a.paused_at IS NOT NULL AS paused
+  FROM connections c
+    JOIN account_states a ON a.key = c.account_key
+  WHERE c.id = $1 AND a.suspended_at IS NULL AND a.deletion_requested_at IS NULL`;
+
+/** With all that was allowed. It is used for this moment alone, so it expires `now`. */
+export async function findById(pool: pg.Pool, id: string, now: Date): Promise<FoundConnection | undefined> {
+  const { rows } = await pool.query<FoundConnection>({
+    name: 'find-connection-by-id',
+    text: FIND_BY_ID,
+    values: [id, now],
+  });
+  return rows[0];
+}
+
 export async function accountIsSuspended(db: Executor, accountKey: string): Promise<boolean> {
   const row = await db
     .selectFrom('account_states')

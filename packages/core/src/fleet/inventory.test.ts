@@ -181,6 +181,14 @@ test('nodes are listed with their load; capacity is that of nodes which take wor
   assert.deepEqual((await inventory()).capacity.cpus, 2);
 });
 
+test('a load is kept whatever number a node measures', async () => {
+  for (const cpus of [Number.MIN_VALUE, 1e-46, 0, 1_000_000]) {
+    await asLocalNode('/v1/node/heartbeat', { load: { cpus, memoryUsedMiB: 2 ** 31 - 1 } });
+    const local = (await inventory()).nodes.items.find(({ name }) => name === 'local');
+    assert.deepEqual(local?.load, { cpus: Math.fround(cpus), memoryUsedMiB: 2 ** 31 - 1 });
+  }
+});
+
 test('what is kept is counted', async () => {
   const { usage } = await inventory();
   const { rows } = await platform.core.context.pool.query<{ versions: number }>(

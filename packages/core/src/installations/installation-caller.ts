@@ -4,7 +4,7 @@ import type { Grant, InstallationId } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { CallerScheme } from '../http/callers/scheme.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
-import { findByCoreCredential } from './prepared-queries.ts';
+import { findByCoreCredential, findIdentity, type IdentityRow } from './prepared-queries.ts';
 
 /** What both parts of an installation act as. */
 export interface InstallationIdentity {
@@ -61,14 +61,29 @@ export async function findInstallationCaller(
   if (row === undefined) return null;
   return {
     kind: 'installation',
+    ...identityOf(row),
+    epoch: Number(row.epoch),
+    envelopeKey: row.envelope_key,
+    nodeKey: row.node_key,
+  };
+}
+
+/** @returns `null` for one that was removed, and while its account is suspended */
+export async function findInstallationIdentity(
+  { pool }: Pick<CoreContext, 'pool'>,
+  id: string,
+): Promise<InstallationIdentity | null> {
+  const row = await findIdentity(pool, id);
+  return row === undefined ? null : identityOf(row);
+}
+
+function identityOf(row: IdentityRow): InstallationIdentity {
+  return {
     installationId: row.id,
     accountKey: row.account_key,
     accountName: row.account_name,
     appId: row.app_id,
     grants: row.grants,
     paused: row.paused,
-    epoch: Number(row.epoch),
-    envelopeKey: row.envelope_key,
-    nodeKey: row.node_key,
   };
 }

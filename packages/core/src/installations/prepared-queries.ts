@@ -132,7 +132,7 @@ export async function listSummariesOf(
   return rows;
 }
 
-interface IdentityRow {
+export interface IdentityRow {
   readonly id: InstallationId;
   readonly account_key: string;
   readonly account_name: string;
@@ -170,6 +170,14 @@ export async function findByCoreCredential(pool: pg.Pool, tokenHash: Buffer): Pr
     ...FIND_BY_CORE_CREDENTIAL,
     values: [tokenHash],
   });
+  return rows[0];
+}
+
+const FIND_IDENTITY = { name: 'find-identity', text: `SELECT ${identity} WHERE i.id = $1 AND i.removed_at IS NULL` };
+
+/** The installation, with what it was granted; `undefined` once it was removed, and while the account is suspended. */
+export async function findIdentity(pool: pg.Pool, installationId: string): Promise<IdentityRow | undefined> {
+  const { rows } = await pool.query<IdentityRow>({ ...FIND_IDENTITY, values: [installationId] });
   return rows[0];
 }
 

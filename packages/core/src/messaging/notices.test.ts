@@ -64,11 +64,45 @@ test('a request is one, messages are one until they are read, and none holds the
   assert.equal((await inbox()).length, 3);
 });
 
+test('who decides on a request or reads what was written has read the notification of it too', async () => {
+  const unread = async () => (await inbox()).filter(({ readAt }) => readAt === null).map(({ title }) => title);
+  const dan = await writerOf(world, 'dan');
+  const { id } = await dan.direct('ben');
+  await dan.sent(id, 'hello');
+  await settled();
+  const earlier = (await unread()).filter((title) => !title.startsWith('dan'));
+  assert.deepEqual(await unread(), ['dan wants to write to you', ...earlier]);
+  const own = (await ben.conversations()).find(({ state }) => state === 'request')?.id ?? '';
+  await ben.act(own, 'accept');
+  assert.deepEqual(await unread(), ['dan wants to write to you', ...earlier], 'it is not read yet');
+  const read = async (place: number) => {
+    const { items } = (await ben.call(`/conversations/${own}/messages`)).json as { items: Message[] };
+    await ben.call(`/conversations/${own}/read`, { body: { messageId: items[place]?.id } });
+  };
+  await read(0);
+  assert.deepEqual(await unread(), earlier);
+
+  for (const body of ['one', 'two']) await dan.sent(id, body);
+  await settled();
+  assert.deepEqual(await unread(), ['New message from dan', ...earlier]);
+  await read(1);
+  assert.deepEqual(await unread(), ['New message from dan', ...earlier], 'one is left');
+  await read(0);
+  assert.deepEqual(await unread(), earlier, 'of no other conversation');
+
+  const eve = await writerOf(world, 'eve');
+  await eve.sent((await eve.direct('ben')).id, 'buy this');
+  await settled();
+  await ben.act((await ben.conversations()).find(({ state }) => state === 'request')?.id ?? '', 'block');
+  assert.deepEqual(await unread(), earlier);
+});
+
 test('who does not have the Messages app is not notified, and own messages notify nobody', async () => {
+  const before = (await inbox()).length;
   const cid = await writerOf(world, 'cid');
   await ada.account.fetch('/v1/apps/messages', { method: 'DELETE' });
   const [id] = await friends(cid, ada);
   await cid.sent(id, 'x');
   await settled();
-  assert.deepEqual([nameOf(cid), (await inbox()).length], ['cid', 3]);
+  assert.deepEqual([nameOf(cid), (await inbox()).length], ['cid', before]);
 });

@@ -1,12 +1,12 @@
 // Messages and requests that arrive become notifications of the Messages app: one of a conversation until it is read, since none
 // says what was written. They are stored by a job, because storing takes locks that others take before the rows of a change.
-import { type ConversationState, type NotificationId, notificationId } from '@platform/contract';
+import { type ConversationState, type InstallationId, type NotificationId, notificationId } from '@platform/contract';
 import type { JobKind } from '../background/jobs.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
-import { type NewNotification, storeWithin } from '../notifications/face.ts';
+import { markReadAt, type NewNotification, storeWithin } from '../notifications/face.ts';
 import {
   findMessagesApp,
   insertNotices,
@@ -68,7 +68,7 @@ export function publishingMessages(
       // Read or left meanwhile.
       const isNews = conversation !== undefined && (conversation.unread > 0 || conversation.state === 'request');
       if (installationId === undefined || !isNews) return 'done';
-      const target = `?conversation=${opaqueId(context, 'conv', installationId, conversation.id)}`;
+      const target = targetOf(context, installationId, conversation.id);
       const who = nameOf(conversation, context.config.messaging.serverName);
       const notification = notificationOf(notice, {
         who,
@@ -82,6 +82,21 @@ export function publishingMessages(
       };
     },
   };
+}
+
+/** Who has decided on a request or read what was written needs its notifications no more, in whatever app that was. */
+export async function markNoticesRead(
+  context: CoreContext,
+  accountKey: string,
+  conversation: Pick<TransportConversation, 'id'>,
+): Promise<void> {
+  const installationId = await findMessagesApp(context.database, accountKey);
+  if (installationId === undefined) return;
+  await markReadAt(context, accountKey, { installationId, target: targetOf(context, installationId, conversation.id) });
+}
+
+function targetOf(context: CoreContext, installationId: InstallationId, conversationId: string): string {
+  return `?conversation=${opaqueId(context, 'conv', installationId, conversationId)}`;
 }
 
 function notificationOf(

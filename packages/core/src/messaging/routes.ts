@@ -2,6 +2,7 @@
 import { type ConversationId, type DomainRoute, type InstallationId, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { markNoticesRead } from './notices.ts';
 import { openId } from './opaque-ids.ts';
 import { shownConversation, shownMessage } from './shown.ts';
 import { syncing } from './sync.ts';
@@ -18,7 +19,10 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
 
   async function act({ accountKey, installationId }: Acting, conversation: ConversationId, what: ConversationAct) {
     const id = openId(context, 'conv', installationId, conversation);
-    return { status: 200, body: answered(installationId, await transport.act(accountKey, id, what)) };
+    const decided = await transport.act(accountKey, id, what);
+    // What was accepted and not read yet is still news.
+    if (what !== 'accept' || decided.unread === 0) await markNoticesRead(context, accountKey, decided);
+    return { status: 200, body: answered(installationId, decided) };
   }
 
   return {
@@ -55,6 +59,7 @@ export function messagingRoutes(context: CoreContext, transport: Transport): Han
       const conversationId = openId(context, 'conv', installationId, params.conversationId);
       const messageId = openId(context, 'msg', installationId, body.messageId);
       const conversation = await transport.markRead(accountKey, conversationId, messageId);
+      if (conversation.unread === 0) await markNoticesRead(context, accountKey, conversation);
       return { status: 200, body: answered(installationId, conversation) };
     },
     'services.messaging.messages': async ({ caller: { accountKey, installationId }, params, query, left }) => {

@@ -20,10 +20,12 @@ export async function keepReport(
   nodeId: string,
   { load, traffic }: NodeHeartbeat,
 ): Promise<Tallies | null> {
+  // PostgreSQL refuses what is too small for its type.
+  const cpus = load === undefined ? null : Math.fround(load.cpus);
   const { rows } = await sql<{ traffic: Tallies | null }>`
     WITH former AS (SELECT id, traffic FROM nodes WHERE id = ${nodeId})
     UPDATE nodes
-       SET load_cpus = ${load?.cpus ?? null}, load_memory_mib = ${load?.memoryUsedMiB ?? null},
+       SET load_cpus = ${cpus}, load_memory_mib = ${load?.memoryUsedMiB ?? null},
            traffic = COALESCE(${traffic === undefined ? null : JSON.stringify(traffic)}::jsonb, nodes.traffic)
       FROM former WHERE nodes.id = former.id
     RETURNING former.traffic`.execute(db);

@@ -1,5 +1,5 @@
 // All SQL of notifications.
-import type { Notification, NotificationId } from '@platform/contract';
+import type { InstallationId, Notification, NotificationId } from '@platform/contract';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
 import type pg from 'pg';
 import type { CoreContext } from '../context.ts';
@@ -189,18 +189,42 @@ export async function findVisible(
   return await selectVisible(database, visibility).selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Marks visible unread records read: one, or all of them. @returns their ids */
+/** Where a notification leads: the target of an action of it, in the app that published it. */
+export interface NotificationPlace {
+  readonly installationId: InstallationId;
+  readonly target: string;
+}
+
+/** The unread ones that lead to a place. */
+export async function selectUnreadAt(
+  database: Database,
+  accountKey: string,
+  { installationId, target }: NotificationPlace,
+): Promise<NotificationId[]> {
+  const leadsThere = JSON.stringify({ actions: [{ target }] });
+  const rows = await database
+    .selectFrom('notifications')
+    .select('id')
+    .where('account_key', '=', accountKey)
+    .where('read_at', 'is', null)
+    .where('installation_id', '=', installationId)
+    .where(sql<boolean>`presentation @> ${leadsThere}::jsonb`)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Marks visible unread records read: some, or all of them. @returns their ids */
 export async function markRead(
   trx: Transaction<DatabaseSchema>,
   visibility: Visibility,
-  which: NotificationId | 'all',
+  which: readonly NotificationId[] | 'all',
   now: Date,
 ): Promise<NotificationId[]> {
   const unread = selectVisible(trx, visibility).select('id').where('read_at', 'is', null);
   const rows = await trx
     .updateTable('notifications')
     .set({ read_at: now })
-    .where('id', 'in', which === 'all' ? unread : unread.where('id', '=', which))
+    .where('id', 'in', which === 'all' ? unread : unread.where('id', 'in', which))
     .where('read_at', 'is', null)
     .returning('id')
     .execute();

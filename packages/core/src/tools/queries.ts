@@ -1,5 +1,5 @@
 // All SQL of tools.
-import type { InstallationId } from '@platform/contract';
+import type { Grant, InstallationId } from '@platform/contract';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
@@ -28,6 +28,27 @@ export async function selectServing(db: Executor, accountKey: string, appId?: st
      WHERE i.account_key = ${accountKey} AND v.manifest #> '{workload,mcp}' IS NOT NULL
        AND i.grants @> ${JSON.stringify([{ id: 'mcp.tools.serve' }])}::jsonb
        AND (${appId ?? null}::text IS NULL OR i.app_id = ${appId ?? null})
+     ORDER BY i.app_id`.execute(db);
+  return rows;
+}
+
+export interface ToolAppRow {
+  readonly app_id: string;
+  readonly name: string;
+  readonly grants: Grant[];
+  /** `null` where it serves none, or was not asked in this version. */
+  readonly offer: Offer | null;
+}
+
+/** The installed apps that request tools or to serve some, by app id. */
+export async function selectToolApps(db: Executor, accountKey: string): Promise<ToolAppRow[]> {
+  const { rows } = await sql<ToolAppRow>`
+    SELECT i.app_id, v.manifest ->> 'name' AS name, i.grants,
+           CASE WHEN i.grants @> ${JSON.stringify([{ id: 'mcp.tools.serve' }])}::jsonb THEN s.offer END AS offer
+      FROM installed_apps i
+      JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+      LEFT JOIN served_tools s ON s.installation_id = i.id AND s.version = i.version
+     WHERE i.account_key = ${accountKey} AND v.manifest @@ '$.permissions[*].id starts with "mcp.tools."'
      ORDER BY i.app_id`.execute(db);
   return rows;
 }

@@ -1,13 +1,17 @@
 // Tools over HTTP: the hub for apps, the record for their owner.
-import { type DomainRoute, limits, refuse } from '@platform/contract';
+import { type DomainRoute, limits, refuse, type ToolApp } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import { serves } from '../connections/face.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { HandlersOf, RouteCall } from '../http/handlers.ts';
+import { listPage } from '../http/list-page.ts';
 import { sendWebAnswer } from '../http/web-answer.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { changesFor } from './hub/tool-changes.ts';
+import { selectToolApps, type ToolAppRow } from './queries.ts';
 import { listToolCalls } from './record.ts';
+import type { Serving } from './served/served-tools.ts';
 import { type HubCaller, toolCallerOf } from './tool-caller.ts';
 
 export type ToolRoute = DomainRoute<'tools'>;
@@ -34,7 +38,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   const calls = new Turns(callTurns);
   const subscriptions = new Turns(subscriptionTurns);
 
-  async function serve(call: HubCall, appId?: string) {
+  async function serve(call: HubCall, app?: Serving) {
     const { body, left, reply, request } = call;
     const caller = toolCallerOf(call.caller);
     const stillAllowed = async () => toolCallerOf(await call.stillAllowed());
@@ -48,9 +52,9 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
       // It may have ended before anybody listened for that.
       await stillAllowed();
       const chain = request.headers['platform-tool-chain'];
-      const answer = await serveHub(hub, changesFor(hub, caller.accountKey), {
+      const answer = await serveHub(hub, changesFor(hub, caller.accountKey, app?.app_id), {
         ...{ caller, stillAllowed, message: body },
-        ...(appId === undefined ? {} : { appId }),
+        ...(app === undefined ? {} : { app }),
         chain: typeof chain === 'string' ? chain : undefined,
         request: new Request(new URL(request.url, hub.config.origin), {
           method: 'POST',
@@ -71,7 +75,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   async function serveOne(call: HubCall, appId: string) {
     const [app] = await hub.served.of(call.caller.accountKey, appId);
     if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
-    return serve(call, appId);
+    return serve(call, app);
   }
 
   return {
@@ -86,10 +90,29 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
       if (!serves(call.caller, appId)) throw refuse('not_authorized', 'This token is for the tools of another app.');
       return serveOne(call, appId);
     },
+    'account.tools': async ({ caller: { accountKey }, query }) => {
+      const items = (await selectToolApps(hub.database, accountKey)).map(toolAppOf);
+      const list = { name: `tools:${accountKey}`, items, idOf: ({ app }: ToolApp) => app.id };
+      return { status: 200, body: listPage(hub, query, list) };
+    },
     'account.toolCalls': async ({ caller, query }) => ({
       status: 200,
       body: await listToolCalls(hub, caller.accountKey, query),
     }),
+  };
+}
+
+function toolAppOf({ app_id, name, grants, offer }: ToolAppRow): ToolApp {
+  const offers = offer?.tools.map((tool) => ({
+    name: tool.name,
+    title: tool.title ?? null,
+    description: tool.description ?? null,
+  }));
+  return {
+    app: { id: app_id, name },
+    offers: offers ?? null,
+    calls: [...resourcesOf(grants, 'mcp.tools.call')],
+    proposes: [...resourcesOf(grants, 'mcp.tools.propose')],
   };
 }
 

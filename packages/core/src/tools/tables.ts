@@ -1,4 +1,4 @@
-// What serving apps offer, as they said last, and the record of calls.
+// What serving apps offer, as they said last, the record of calls, and proposals.
 import type { InstallationId, ToolOutcome } from '@platform/contract';
 import type { Json, OwnedTables } from '../database/schema.ts';
 import type { Offer } from './served/offer.ts';
@@ -23,7 +23,36 @@ declare module '../database/schema.ts' {
       milliseconds: number;
       arguments_hash: Buffer;
     };
+    tool_proposals: {
+      /** `prop-` and a UUIDv7, so that it orders them. */
+      id: string;
+      account_key: string;
+      /** The installation or connection. */
+      caller_id: string;
+      /** The app id, or the id of the connection. */
+      caller: string;
+      caller_name: string;
+      caller_host: string | null;
+      tool: string;
+      title: string | null;
+      description: string | null;
+      /** `null` for a tool of the platform. */
+      app_id: string | null;
+      app_name: string | null;
+      definition_hash: Buffer;
+      confirms: boolean;
+      /** JSON. */
+      arguments: string;
+      arguments_hash: Buffer;
+      /** `running` from its approval until it has ended; a pending one has expired at `expires_at`. */
+      state: 'pending' | 'running' | 'executed' | 'failed' | 'declined';
+      created_at: Date;
+      expires_at: Date;
+      decided_at: Date | null;
+      /** JSON. */
+      result: string | null;
+    };
   }
 }
 
-export const tables = { served_tools: {}, tool_calls: {} } satisfies OwnedTables;
+export const tables = { served_tools: {}, tool_calls: {}, tool_proposals: {} } satisfies OwnedTables;

@@ -1,6 +1,7 @@
 // Who uses tools: an app by either of its parts, or a client outside that its person connected.
-import { type Grant, readScope } from '@platform/contract';
+import { type Grant, matchesResource, readScope, type ToolUse } from '@platform/contract';
 import type { ConnectionCaller } from '../connections/face.ts';
+import { resourcesOf } from '../grants/grant-coverage.ts';
 import type { FrontendCaller, InstallationCaller } from '../installations/face.ts';
 
 export type HubCaller = FrontendCaller | InstallationCaller | ConnectionCaller;
@@ -13,24 +14,38 @@ export interface ToolCaller {
   readonly shown: string;
   /** In the record: the app id, or the id of the connection. */
   readonly recorded: string;
-  /** The tools that it may call without asking, as grants name them. */
-  readonly patterns: readonly string[];
+  /** As its person knows it; a client outside names itself. */
+  readonly name: string;
+  /** Of a client outside: where it is. */
+  readonly host: string | null;
+  /** The tools that it may call without asking, and those that it may propose to call, as grants name them. */
+  readonly patterns: Readonly<Record<ToolUse, readonly string[]>>;
   readonly credential: HubCaller;
 }
 
 export function toolCallerOf(credential: HubCaller): ToolCaller {
   const { accountKey } = credential;
   if (credential.kind === 'connection') {
-    const { connectionId: id, scopes } = credential;
-    const patterns = scopes.flatMap((scope) => {
-      const read = readScope(scope);
-      return read?.use === 'call' ? [read.pattern] : [];
-    });
-    return { ...{ accountKey, id, shown: 'connection', recorded: id, credential }, patterns };
+    const { connectionId: id, scopes, client } = credential;
+    const read = scopes.map(readScope);
+    const patterns = (use: ToolUse) => read.flatMap((scope) => (scope?.use === use ? [scope.pattern] : []));
+    return {
+      ...{ accountKey, id, shown: 'connection', recorded: id, credential, ...client },
+      patterns: { call: patterns('call'), propose: patterns('propose') },
+    };
   }
   const { installationId: id, appId, grants } = credential;
-  const patterns = grants.flatMap((grant) => (grant.id === 'mcp.tools.call' ? grant.resources : []));
-  return { ...{ accountKey, id, shown: appId, recorded: appId, credential }, patterns };
+  return {
+    ...{ accountKey, id, shown: appId, recorded: appId, name: appId, host: null, credential },
+    patterns: { call: resourcesOf(grants, 'mcp.tools.call'), propose: resourcesOf(grants, 'mcp.tools.propose') },
+  };
+}
+
+/** What it may do with the tool of this full name; `null` for nothing. */
+export function useOf({ patterns }: Pick<ToolCaller, 'patterns'>, tool: string): ToolUse | null {
+  const may = (use: ToolUse) => patterns[use].some((pattern) => matchesResource(pattern, tool));
+  if (may('call')) return 'call';
+  return may('propose') ? 'propose' : null;
 }
 
 /** What tools of the platform ask of an app; a connection was allowed the very tool instead. */

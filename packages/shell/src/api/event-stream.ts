@@ -14,6 +14,8 @@ export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' 
   readonly onRuntime: () => void;
   /** What notifications may do changed, here or elsewhere. */
   readonly onNotificationSettings: () => void;
+  /** What apps propose changed. */
+  readonly onProposals: () => void;
   /** A stream began that may have missed events: lists should be read again. */
   readonly onFreshStart: () => void;
 }
@@ -51,6 +53,9 @@ function follow(live: ShellEvent, options: EventStreamOptions): void {
       break;
     case 'notification-settings':
       options.onNotificationSettings();
+      break;
+    case 'proposals':
+      options.onProposals();
       break;
   }
 }

@@ -12,11 +12,11 @@ import { keepFor } from '../apps/frames/kept.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/installed-apps.ts';
 import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
+import { followGuide, readGuide } from '../session/guide.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
 import { followDrafts } from './drafts/drafts.ts';
-import { followGuide, readGuide } from './guide/guide.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
@@ -31,6 +31,9 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
+import { announceProposals } from './tools/announce-proposals.ts';
+import { followProposals } from './tools/pending-proposals.ts';
+import { followProposalAddress } from './tools/proposal-address.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -54,9 +57,12 @@ function begin(account: string): () => void {
   const endAddress = followNotificationAddress(ready);
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
+  const endProposalAddress = followProposalAddress(ready);
+  const endAnnouncing = announceProposals();
   void readInbox();
   void readGuide();
   void followDrafts();
+  void followProposals();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -76,11 +82,13 @@ function begin(account: string): () => void {
     onAgent: (appId) => void import('./agents/searches.ts').then(({ followAgent }) => followAgent(appId)),
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
+    onProposals: () => void followProposals(),
     onFreshStart: () => {
       void followDrafts();
       void readPause();
       void readInbox();
       void readGuide();
+      void followProposals();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
@@ -94,6 +102,8 @@ function begin(account: string): () => void {
     endAddress();
     endStoreAddress();
     endConnectAddress();
+    endProposalAddress();
+    endAnnouncing();
     endRecent();
     endPush();
     endEvents();

@@ -5,6 +5,7 @@ import {
   fieldErrors,
   type InstallationId,
   notValid,
+  type PermissionId,
   permissions,
   RefusalError,
   type RouteId,
@@ -201,11 +202,12 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
 /** Whether what the caller was granted is enough for the route. @throws RefusalError `grant_missing`, `not_authorized` */
 export async function checkAuthority(caller: Caller, spec: RouteSpec, options: RouteTableOptions): Promise<void> {
   if (spec.grant !== undefined) {
-    const { id, resource } = spec.grant;
+    const { id, or = id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
     const wanted = literal(resource);
-    const held = wanted === null ? resourcesOf(grants, id).length > 0 : allows(grants, id, wanted);
-    if (!held) throw await missingGrant(caller, { id, resource: wanted }, options);
+    const holds = (one: PermissionId) =>
+      wanted === null ? resourcesOf(grants, one).length > 0 : allows(grants, one, wanted);
+    if (!holds(id) && !holds(or)) throw await missingGrant(caller, { id, resource: wanted }, options);
   }
   if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
 }
@@ -230,8 +232,8 @@ export async function checkBodyResource(
   const value = (body as Record<string, unknown>)[spec.grant.resource.body];
   const grants = 'grants' in caller ? caller.grants : [];
   if (typeof value !== 'string') throw new Error(`${spec.path} has no member ${spec.grant.resource.body}.`);
-  if (allows(grants, spec.grant.id, value)) return;
-  const { id } = spec.grant;
+  const { id, or = id } = spec.grant;
+  if (allows(grants, id, value) || allows(grants, or, value)) return;
   const what = `${permissions[id].plain} on the ${spec.grant.resource.body} ${JSON.stringify(value)}`;
   throw await missingGrant(caller, { id, resource: value, what }, options);
 }

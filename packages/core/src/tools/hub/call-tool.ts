@@ -1,6 +1,11 @@
 // One call of a tool: the arguments are checked, what it may do is decided, it is done once, and the record gets it.
-import { ProtocolError as OfBackend } from '@modelcontextprotocol/client';
-import { type CallToolResult, type Progress, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  isInputRequiredResult,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
 import {
   limits,
   plainText as ofRefusal,
@@ -11,42 +16,30 @@ import {
   errors as table,
 } from '@platform/contract';
 import { argumentsHash } from '../arguments-hash.ts';
-import { lengthen, present } from '../chain.ts';
+import { lengthen } from '../chain.ts';
 import { recordCall } from '../record.ts';
-import { withBackend } from '../served/backend-session.ts';
-import { plainText } from '../served/offer.ts';
-import { routeCallerOf, type ToolCaller } from '../tool-caller.ts';
+import { routeCallerOf } from '../tool-caller.ts';
+import { type AppRequest, askApp } from './ask-app.ts';
+import { type ClientSide, NO_CLIENT } from './client-side.ts';
 import type { Hub, HubTool } from './hub-tool.ts';
-import { passable } from './passable.ts';
 
-/** Bytes of what an app says of a call that it refuses. */
-const LONGEST_ERROR = 4_096;
-
-export interface ToolCallParts {
-  readonly caller: ToolCaller;
-  /** The caller as it is now; rejects when it has ended. */
-  readonly stillAllowed: () => Promise<ToolCaller>;
+export interface ToolCallParts extends Omit<AppRequest, 'client'> {
   readonly tool: HubTool;
   readonly arguments: Readonly<Record<string, unknown>>;
-  /** As the caller presented it. */
-  readonly chain: string | undefined;
-  /** Cancels the call. */
-  readonly signal: AbortSignal;
-  /** Absent where the caller did not ask for it. */
-  readonly progress?: (progress: Progress) => void;
+  /** Default: none waits for the result. */
+  readonly client?: ClientSide;
 }
 
 /** @throws ProtocolError for arguments that are none; whatever else goes wrong is a result that says so */
-export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolResult> {
+export function callTool(hub: Hub, call: Omit<ToolCallParts, 'client'> & { client?: never }): Promise<CallToolResult>;
+export function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolResult | InputRequiredResult>;
+export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolResult | InputRequiredResult> {
   const { caller, tool, arguments: given, signal } = call;
   const begun = performance.now();
   const hash = argumentsHash(tool.name, given);
   let outcome: ToolOutcome = 'refused';
   try {
-    if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
-      throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
-    const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
-    if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
+    checkArguments(hub, call);
     outcome = 'error';
     const result = tool.of === 'platform' ? await callBuiltIn(hub, call, tool) : await callApp(hub, call, tool);
     if (result.isError !== true) outcome = 'ok';
@@ -62,6 +55,15 @@ export async function callTool(hub: Hub, call: ToolCallParts): Promise<CallToolR
       ...{ milliseconds: performance.now() - begun, argumentsHash: hash },
     });
   }
+}
+
+/** @throws ProtocolError for arguments that the tool does not take; RefusalError `payload_too_large` */
+export function checkArguments(hub: Hub, call: ToolCallParts): void {
+  const { tool, arguments: given } = call;
+  if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
+    throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
+  const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
+  if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
 }
 
 /** Schemas of the platform wait for nobody. */
@@ -92,49 +94,22 @@ async function callBuiltIn(
 
 async function callApp(
   hub: Hub,
-  { caller, stillAllowed, arguments: given, chain, signal, progress }: ToolCallParts,
-  { serving, tool }: Extract<HubTool, { of: 'app' }>,
-): Promise<CallToolResult> {
-  const links = lengthen(hub, caller.id, chain, serving.id);
-  const late = new AbortController();
-  const tooLate = (seconds: number): void =>
-    late.abort(refuse('upstream_timeout', `The app did not answer within ${seconds} seconds.`));
-  const first = setTimeout(tooLate, limits.toolFirstSignSeconds.value * 1_000, limits.toolFirstSignSeconds.value);
-  const all = setTimeout(tooLate, limits.toolSeconds.value * 1_000, limits.toolSeconds.value);
-  try {
-    const options = {
-      ...{ caller: caller.shown, chain: present(hub, links, serving.id) },
-      ...{ signal: AbortSignal.any([signal, late.signal]), alive: () => clearTimeout(first) },
-    };
-    await stillAllowed();
-    const answer = await withBackend(hub, serving, options, (client, over) =>
-      client.callTool(
-        { name: tool.name, arguments: { ...given } },
-        {
-          signal: over,
-          timeout: limits.toolSeconds.value * 1_000,
-          // For the fields of its request alone; the hub checks the result.
-          toolDefinition: { name: tool.name, inputSchema: tool.inputSchema },
-          ...(progress === undefined ? {} : { onprogress: progress }),
-        },
-      ),
-    );
-    const result = passable(answer);
-    if (tool.outputSchema === undefined || result.isError === true) return result;
-    if (result.structuredContent === undefined) throw wrong('it has no structured content, which the tool declares');
-    const verdict = hub.checks.check(tool.outputSchema, result.structuredContent, caller.accountKey);
-    if (!verdict.ok) throw wrong(verdict.why);
-    return result;
-  } catch (error) {
-    if (late.signal.aborted) throw late.signal.reason;
-    if (error instanceof RefusalError || signal.aborted) throw error;
-    if (error instanceof OfBackend) throw new ProtocolError(error.code, plainText(error.message, LONGEST_ERROR));
-    hub.log.info({ installationId: serving.id, err: error }, 'an app answered a tool call wrongly');
-    throw refuse('upstream_failed', 'The app did not answer as the protocol asks.');
-  } finally {
-    clearTimeout(first);
-    clearTimeout(all);
-  }
+  { client = NO_CLIENT, ...call }: ToolCallParts,
+  { name, serving, tool }: Extract<HubTool, { of: 'app' }>,
+): Promise<CallToolResult | InputRequiredResult> {
+  const { arguments: given, caller } = call;
+  const result = await askApp(hub, serving, { ...call, client }, { name, given }, (session, more, options) =>
+    session.callTool(
+      { name: tool.name, arguments: { ...given }, ...more },
+      // For the fields of its request alone; the hub checks the result.
+      { ...options, toolDefinition: { name: tool.name, inputSchema: tool.inputSchema } },
+    ),
+  );
+  if (isInputRequiredResult(result) || tool.outputSchema === undefined || result.isError === true) return result;
+  if (result.structuredContent === undefined) throw wrong('it has no structured content, which the tool declares');
+  const verdict = hub.checks.check(tool.outputSchema, result.structuredContent, caller.accountKey);
+  if (!verdict.ok) throw wrong(verdict.why);
+  return result;
 }
 
 function wrong(why: string): RefusalError {
@@ -142,7 +117,7 @@ function wrong(why: string): RefusalError {
 }
 
 /** As the model of the caller reads it, and in `_meta` as its program does. */
-function refused({ refusal }: RefusalError): CallToolResult {
+export function refused({ refusal }: RefusalError): CallToolResult {
   const { code, detail, retryAfter } = refusal;
   const text = ofRefusal(detail ?? table[code].title);
   return {

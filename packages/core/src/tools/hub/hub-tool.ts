@@ -1,5 +1,5 @@
 // A tool as the hub lists it to one caller, and which ones that are.
-import { limits, matchesResource, type PermissionId, routes } from '@platform/contract';
+import { limits, type RouteSpec, routes, type ToolUse } from '@platform/contract';
 import * as z from 'zod';
 import { answerSchema, type BuiltInTool } from '../../built-in-tool.ts';
 import type { CoreContext } from '../../context.ts';
@@ -7,7 +7,7 @@ import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
 import type { ValueChecks } from '../check-values.ts';
 import type { OfferedTool } from '../served/offer.ts';
 import type { ServedTools, Serving } from '../served/served-tools.ts';
-import type { ToolCaller } from '../tool-caller.ts';
+import { type ToolCaller, useOf } from '../tool-caller.ts';
 
 /** The context with what the calls of one process share. */
 export interface Hub extends CoreContext {
@@ -20,6 +20,8 @@ interface Listed {
   readonly name: string;
   /** By which it is listed here. */
   readonly shown: string;
+  /** What the caller may do with it. */
+  readonly use: ToolUse;
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: OfferedTool['inputSchema'];
@@ -35,21 +37,25 @@ export type HubTool = Listed &
 
 const builtInSchemas = new WeakMap<BuiltInTool, Pick<Listed, 'inputSchema' | 'outputSchema'>>();
 
-/** The tools that the caller may call, by name: of the platform and of its other apps, or of one app under their own names. */
+/**
+ * The tools that the caller may call or propose, by name: of the platform and of its other apps, or of one app under their own
+ * names.
+ */
 export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Promise<HubTool[]> {
-  const { patterns } = caller;
+  const patterns = Object.values(caller.patterns).flat();
   if (patterns.length === 0) return [];
-  const builtIn = appId === undefined ? hub.builtInTools.all.filter((tool) => mayUse(caller, tool)) : [];
+  const builtIn = appId === undefined ? hub.builtInTools.all : [];
   const serving = patterns.some((pattern) => !pattern.startsWith('platform-'))
     ? await hub.served.of(caller.accountKey, appId)
     : [];
   return [
-    ...builtIn.map(listedBuiltIn),
+    ...builtIn.flatMap((tool) => listedBuiltIn(tool, useOfBuiltIn(caller, tool))),
     ...serving
       // An app has its own tools at hand.
       .filter((one) => one.id !== caller.id)
-      .flatMap((one) => one.offer.tools.map((tool) => listedOffered(one, tool, appId !== undefined)))
-      .filter(({ name }) => mayCall(caller, name))
+      .flatMap((one) =>
+        one.offer.tools.flatMap((tool) => listedOffered(one, { tool, caller, alone: appId !== undefined })),
+      )
       .slice(0, limits.toolsPerAccount.value),
   ].sort((one, other) => (one.shown < other.shown ? -1 : 1));
 }
@@ -61,37 +67,38 @@ export async function findTool(
   { name, appId }: { readonly name: string; readonly appId?: string | undefined },
 ): Promise<HubTool | undefined> {
   const builtIn = appId === undefined ? hub.builtInTools.find(name) : undefined;
-  if (builtIn !== undefined) return mayUse(caller, builtIn) ? listedBuiltIn(builtIn) : undefined;
+  if (builtIn !== undefined) return listedBuiltIn(builtIn, useOfBuiltIn(caller, builtIn))[0];
   // No app id has a dot.
   const [owner = '', ...rest] = appId === undefined ? name.split('.') : [appId, name];
-  const full = `${owner}.${rest.join('.')}`;
-  if (!mayCall(caller, full)) return undefined;
+  if (useOf(caller, `${owner}.${rest.join('.')}`) === null) return undefined;
   const [serving] = await hub.served.of(caller.accountKey, owner);
   if (serving === undefined || serving.id === caller.id) return undefined;
   const tool = serving.offer.tools.find((one) => one.name === rest.join('.'));
-  return tool === undefined ? undefined : listedOffered(serving, tool, appId !== undefined);
-}
-
-function mayCall({ patterns }: Pick<ToolCaller, 'patterns'>, name: string): boolean {
-  return patterns.some((pattern) => matchesResource(pattern, name));
+  return tool === undefined ? undefined : listedOffered(serving, { tool, caller, alone: appId !== undefined })[0];
 }
 
 /** It was granted the tool, and an app has the grant of the route itself. */
-function mayUse(caller: ToolCaller, { name, route, for: whom }: BuiltInTool): boolean {
-  const { credential } = caller;
-  if (!mayCall(caller, name)) return false;
+function useOfBuiltIn(caller: ToolCaller, tool: BuiltInTool): ToolUse | null {
+  // Who may propose also asks what became of it.
+  const use = tool.for !== 'proposers' ? useOf(caller, tool.name) : caller.patterns.propose.length > 0 ? 'call' : null;
+  return use !== null && mayCallRoute(caller, tool) ? use : null;
+}
+
+function mayCallRoute({ credential }: ToolCaller, { route, for: whom }: BuiltInTool): boolean {
   if (credential.kind === 'connection') return whom !== 'apps';
   if (whom === 'own-clients') return false;
   const { kind, grants } = credential;
   const spec: (typeof routes)[typeof route] = routes[route];
   if (!(spec.callers as readonly string[]).includes(kind)) return false;
   if (!('grant' in spec)) return true;
-  const { id, resource } = spec.grant as { readonly id: PermissionId; readonly resource: unknown };
-  if (typeof resource !== 'string' || resource === 'any') return resourcesOf(grants, id).length > 0;
-  return allows(grants, id, resource);
+  const { id, or = id, resource } = spec.grant as NonNullable<RouteSpec['grant']>;
+  if (typeof resource !== 'string' || resource === 'any')
+    return resourcesOf(grants, id).length > 0 || resourcesOf(grants, or).length > 0;
+  return allows(grants, id, resource) || allows(grants, or, resource);
 }
 
-function listedBuiltIn(builtIn: BuiltInTool): HubTool {
+function listedBuiltIn(builtIn: BuiltInTool, use: ToolUse | null): HubTool[] {
+  if (use === null) return [];
   const { name, title, description, effect } = builtIn;
   let schemas = builtInSchemas.get(builtIn);
   if (schemas === undefined) {
@@ -102,13 +109,19 @@ function listedBuiltIn(builtIn: BuiltInTool): HubTool {
     };
     builtInSchemas.set(builtIn, schemas);
   }
-  return {
-    ...{ of: 'platform', builtIn, name, shown: name, title, description, ...schemas },
-    annotations: { readOnlyHint: effect === 'reads', destructiveHint: false, openWorldHint: effect === 'speaks' },
-  };
+  return [
+    {
+      ...{ of: 'platform', builtIn, name, shown: name, use, title, description, ...schemas },
+      annotations: { readOnlyHint: effect === 'reads', destructiveHint: false, openWorldHint: effect === 'speaks' },
+    },
+  ];
 }
 
-function listedOffered(serving: Serving, tool: OfferedTool, alone: boolean): HubTool {
+function listedOffered(
+  serving: Serving,
+  { tool, caller, alone }: { readonly tool: OfferedTool; readonly caller: ToolCaller; readonly alone: boolean },
+): HubTool[] {
   const name = `${serving.app_id}.${tool.name}`;
-  return { ...tool, of: 'app', serving, tool, name, shown: alone ? tool.name : name };
+  const use = useOf(caller, name);
+  return use === null ? [] : [{ ...tool, of: 'app', serving, tool, name, use, shown: alone ? tool.name : name }];
 }

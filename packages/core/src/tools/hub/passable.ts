@@ -4,7 +4,7 @@ import { limits, refuse, sizeText } from '@platform/contract';
 const OURS = 'platform/';
 
 /**
- * The result without `_meta` members that only the platform writes.
+ * The result without `_meta` members that only the platform writes, and without icons, which a client would fetch.
  *
  * @throws RefusalError `upstream_failed` for one that is too large
  */
@@ -18,10 +18,11 @@ function withoutOurs(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutOurs);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
+    Object.entries(value).flatMap(([name, member]) => {
       // Data of the tool is what it is.
-      if (name === 'structuredContent') return [name, member];
-      return [name, name === '_meta' ? metaOf(member) : withoutOurs(member)];
+      if (name === 'structuredContent') return [[name, member]];
+      if (name === 'icons') return [];
+      return [[name, name === '_meta' ? metaOf(member) : withoutOurs(member)]];
     }),
   );
 }

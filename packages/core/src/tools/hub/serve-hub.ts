@@ -1,7 +1,6 @@
 // The hub as a server of the Model Context Protocol (revisions 2026-07-28, 2025-11-25 and 2025-06-18): a server for each request, which
 // knows its caller. Nothing is kept between requests.
 import {
-  type CallToolResult,
   createMcpHandler,
   type ListToolsResult,
   ProtocolError,
@@ -9,24 +8,31 @@ import {
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server';
+import { RefusalError } from '@platform/contract';
 import { PLATFORM_VERSION } from '../../version.ts';
-import { callTool, type ToolCallParts } from './call-tool.ts';
+import { askPerson } from '../proposals/ask-person.ts';
+import type { Serving } from '../served/served-tools.ts';
+import { contentCapabilities, mayUseContent, serveContent } from './app-content.ts';
+import type { RequestOf } from './ask-app.ts';
+import { callTool, refused, type ToolCallParts } from './call-tool.ts';
+import { clientSideOf } from './client-side.ts';
 import { findTool, type Hub, type HubTool, toolsFor } from './hub-tool.ts';
+import { pageOf } from './pages.ts';
 
 export interface HubRequest extends Pick<ToolCallParts, 'caller' | 'stillAllowed' | 'chain'> {
-  /** Only the tools of this app, under their own names. Default: all. */
-  readonly appId?: string;
+  /** Only what this app has, under its own names. Default: the tools of all. */
+  readonly app?: Serving;
   /** The headers of the request, and what ends it. */
   readonly request: Request;
   /** The JSON-RPC message. */
   readonly message: unknown;
 }
 
-/** Of one page of a list. */
-const PAGE_TOOLS = 200;
-const PAGE_BYTES = 1_024 * 1_024;
+/** Of a request to call a tool: to propose it, though the caller may call it. */
+const PROPOSE = 'platform/propose';
 /** How long a client may keep a list; a subscription says when it changes. */
-const FRESH_MILLISECONDS = 1_000;
+const FRESH = { ttlMs: 1_000, cacheScope: 'private' } as const;
+const LISTS = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const;
 
 export async function serveHub(
   hub: Hub,
@@ -43,7 +49,13 @@ export async function serveHub(
 
 type ForServer = Omit<HubRequest, 'request' | 'message'> & { readonly over: AbortSignal };
 
-function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForServer): Server {
+function serverFor(hub: Hub, { caller, stillAllowed, chain, app, over }: ForServer): Server {
+  const appId = app?.app_id;
+  const content = app !== undefined && mayUseContent(caller, app) ? app : undefined;
+  const requestOf: RequestOf = (context) => ({
+    ...{ caller, stillAllowed, chain, client: clientSideOf(context) },
+    signal: AbortSignal.any([context.mcpReq.signal, over]),
+  });
   const server = new Server(
     {
       name: appId === undefined ? 'platform' : `platform-${appId}`,
@@ -51,67 +63,56 @@ function serverFor(hub: Hub, { caller, stillAllowed, chain, appId, over }: ForSe
       version: PLATFORM_VERSION,
     },
     {
-      capabilities: { tools: { listChanged: true } },
-      cacheHints: { 'tools/list': { ttlMs: FRESH_MILLISECONDS, cacheScope: 'private' } },
+      capabilities: {
+        tools: { listChanged: true },
+        ...(content === undefined ? {} : contentCapabilities(content)),
+      },
+      cacheHints: Object.fromEntries(LISTS.map((method) => [method, FRESH])),
+      // Apps ask only what a client of this very request can answer.
+      inputRequired: { legacyShim: false },
     },
   );
   server.setRequestHandler('tools/list', async ({ params }): Promise<ListToolsResult> => {
     const tools = await toolsFor(hub, caller, appId);
-    const { page, next } = pageOf(tools, params?.cursor);
-    return { tools: page.map(shown), ...(next === null ? {} : { nextCursor: next }) };
+    const { page, more } = pageOf(tools.map(shown), ({ name }) => name, params?.cursor);
+    return { tools: page, ...more };
   });
-  server.setRequestHandler('tools/call', async ({ params }, { mcpReq }): Promise<CallToolResult> => {
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = await findTool(hub, caller, { name: params.name, appId });
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name.slice(0, 200)}`);
-    const { _meta, notify: announce } = mcpReq;
-    const progressToken = _meta?.progressToken;
-    return callTool(hub, {
-      ...{ caller, stillAllowed, tool, arguments: params.arguments ?? {}, chain },
-      signal: AbortSignal.any([mcpReq.signal, over]),
-      ...(progressToken === undefined
-        ? {}
-        : {
-            progress: (progress) =>
-              void announce({ method: 'notifications/progress', params: { ...progress, progressToken } }).catch(
-                () => undefined,
-              ),
-          }),
+    const call = { ...requestOf(context), tool, arguments: params.arguments ?? {} };
+    const { mcpReq } = context;
+    if (tool.use === 'call' && mcpReq._meta?.[PROPOSE] !== true) return callTool(hub, call);
+    const round = {
+      showsAddresses: call.client.capabilities.elicitation?.url !== undefined,
+      state: mcpReq.requestState<string>(),
+      answers: mcpReq.inputResponses,
+    };
+    return askPerson(hub, call, round).catch((error: unknown) => {
+      if (error instanceof RefusalError) return refused(error);
+      throw error;
     });
   });
+  if (content !== undefined) serveContent(server, hub, content, requestOf);
   return server;
 }
 
-/** @param cursor the name of the last tool of the page before */
-function pageOf(
-  tools: readonly HubTool[],
-  cursor: string | undefined,
-): { readonly page: HubTool[]; readonly next: string | null } {
-  const after = cursor === undefined ? '' : Buffer.from(cursor, 'base64url').toString('utf8');
-  const page: HubTool[] = [];
-  let bytes = 0;
-  for (const tool of tools) {
-    if (tool.shown <= after) continue;
-    bytes += JSON.stringify(shown(tool)).length;
-    if (page.length >= PAGE_TOOLS || (page.length > 0 && bytes > PAGE_BYTES))
-      return { page, next: Buffer.from(page.at(-1)?.shown ?? '').toString('base64url') };
-    page.push(tool);
-  }
-  return { page, next: null };
-}
-
 function shown(tool: HubTool): ListToolsResult['tools'][number] {
-  const { shown: name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const { shown: name, use, title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description: describe(tool, description) }),
     ...{ inputSchema, annotations },
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    _meta:
-      tool.of === 'app'
+    // A client would hold the proposal to it.
+    ...(outputSchema === undefined || use === 'propose' ? {} : { outputSchema }),
+    _meta: {
+      ...(tool.of === 'app'
         ? { 'platform/app': { id: tool.serving.app_id, name: tool.serving.name } }
-        : { 'platform/built-in': true },
+        : { 'platform/built-in': true }),
+      ...(use === 'propose' ? { 'platform/approval': 'required' } : {}),
+    },
   } as ListToolsResult['tools'][number];
 }
 

@@ -6,12 +6,17 @@ import type { Hub } from './hub-tool.ts';
 /** A change shows within two seconds: one look, and the signal that follows. */
 const LOOK_MILLISECONDS = 1_000;
 
-/** What one subscription of an account listens to. */
-export function changesFor(hub: Hub, accountKey: string): ServerEventBus {
+const KINDS = ['tools_list_changed', 'resources_list_changed', 'prompts_list_changed'] as const;
+
+/** What one subscription of an account listens to: of one app, or the tools of all. */
+export function changesFor(hub: Hub, accountKey: string, appId?: string): ServerEventBus {
   return {
     publish: () => undefined,
     subscribe(listener: (event: ServerEvent) => void) {
-      const changed = (): void => listener({ kind: 'tools_list_changed' });
+      // Which of the lists of an app changed nobody says; the client hears of those that it asked for.
+      const changed = (): void => {
+        for (const kind of KINDS) listener({ kind });
+      };
       const { signals, served } = hub;
       const offs = [
         signals.onAbout('tools-changed', 'accountKey', accountKey, changed),
@@ -23,7 +28,7 @@ export function changesFor(hub: Hub, accountKey: string): ServerEventBus {
         if (looking) return;
         looking = true;
         void served
-          .of(accountKey)
+          .of(accountKey, appId)
           .catch((error: unknown) => hub.log.debug({ err: error }, 'the tools of an account were not looked at'))
           .finally(() => {
             looking = false;

@@ -1,6 +1,6 @@
 // The requests of one session with the server of a backend: through core's own way to it, bounded in bytes and in silence.
 import { Readable } from 'node:stream';
-import type { FetchLike } from '@modelcontextprotocol/client';
+import type { ClientCapabilities, FetchLike, LoggingMessageNotification } from '@modelcontextprotocol/client';
 import { type InstallationId, limits, RefusalError, refuse, sizeText } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 
@@ -11,6 +11,10 @@ export interface SessionOptions {
   readonly chain?: string;
   /** Ends whatever is under way. */
   readonly signal: AbortSignal;
+  /** For what the backend may ask the client of the caller. Default: nothing. */
+  readonly capabilities?: ClientCapabilities;
+  /** What the backend says of its work. */
+  readonly onLog?: (said: LoggingMessageNotification['params']) => void;
   /** Called at each sign of life: the head of an answer, and every piece of it. */
   readonly alive?: () => void;
 }

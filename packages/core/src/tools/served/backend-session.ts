@@ -15,6 +15,7 @@ import { PLATFORM_VERSION } from '../../version.ts';
 import type { ServingRow } from '../queries.ts';
 import { BackendFetch, type SessionOptions } from './backend-fetch.ts';
 import { readTools } from './offer.ts';
+import { readPrompts, readResources, readTemplates } from './offered-content.ts';
 
 const VERDICT_MILLISECONDS = 600_000;
 /** Nothing is there; the path alone counts. */
@@ -41,20 +42,23 @@ export async function withBackend<Result>(
   options: SessionOptions,
   work: (client: Client, over: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
+  const { capabilities = {}, onLog } = options;
   const verdict = `${serving.id}@${serving.version}`;
+  const prior = verdicts.get(verdict);
   const backend = new BackendFetch(context, serving.id, options);
   const transport = new StreamableHTTPClientTransport(new URL(serving.path, NOWHERE), { fetch: backend.fetch });
   sift(transport);
   const client = new Client(
     { name: 'platform', version: PLATFORM_VERSION },
     {
-      capabilities: {},
+      // One of an earlier revision would send requests of its own, which nobody could answer.
+      capabilities: prior?.kind === 'legacy' ? {} : capabilities,
       versionNegotiation: { mode: 'auto' },
       inputRequired: { autoFulfill: false },
       jsonSchemaValidator: unchecked,
     },
   );
-  const prior = verdicts.get(verdict);
+  if (onLog !== undefined) client.setNotificationHandler('notifications/message', ({ params }) => onLog(params));
   try {
     await client.connect(transport, { signal: backend.over, ...(prior === undefined ? {} : { prior }) });
     const discover = client.getDiscoverResult();
@@ -71,7 +75,7 @@ export async function withBackend<Result>(
   }
 }
 
-/** Takes out of lists of tools what is no definition: the client refuses the whole list for one of them. */
+/** Takes out of lists what is no definition: the client refuses the whole list for one of them. */
 function sift(transport: Transport): void {
   let given: Transport['onmessage'];
   Object.defineProperty(transport, 'onmessage', {
@@ -82,8 +86,21 @@ function sift(transport: Transport): void {
   });
 }
 
+/** By the member of a result that holds the list. */
+const LISTS: Readonly<Record<string, (listed: readonly unknown[]) => object[]>> = {
+  tools: readTools,
+  resources: readResources,
+  resourceTemplates: readTemplates,
+  prompts: readPrompts,
+};
+
 function sifted<Message extends object>(message: Message): Message {
-  const { result } = message as { readonly result?: { readonly tools?: unknown } };
-  if (!Array.isArray(result?.tools) || 'content' in result) return message;
-  return { ...message, result: { ...result, tools: readTools(result.tools) } };
+  const { result } = message as { readonly result?: Readonly<Record<string, unknown>> };
+  // A call of a tool may answer with members of the same names.
+  if (typeof result !== 'object' || result === null || 'content' in result) return message;
+  const read = Object.entries(LISTS).flatMap(([member, readList]) => {
+    const listed = result[member];
+    return Array.isArray(listed) ? [[member, readList(listed)] as const] : [];
+  });
+  return read.length === 0 ? message : { ...message, result: { ...result, ...Object.fromEntries(read) } };
 }

@@ -2,12 +2,9 @@
 // definition is left out; the rest of the offer stands.
 import { limits } from '@platform/contract';
 import * as z from 'zod';
+import { APP_NAME, plainLine, plainText, TITLE } from './app-text.ts';
+import type { OfferedPrompt, OfferedResource, OfferedTemplate } from './offered-content.ts';
 import { isUsableSchema } from './usable-schema.ts';
-
-const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
-/** Controls, and what turns the direction of the text around it. */
-const CONTROL = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const TITLE = 128;
 
 const annotations = z
   .object({
@@ -21,7 +18,7 @@ const annotations = z
 const schema = z.looseObject({ type: z.literal('object') });
 
 const definition = z.object({
-  name: z.string().regex(NAME),
+  name: z.string().regex(APP_NAME),
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   inputSchema: schema,
@@ -48,6 +45,14 @@ export interface OfferedTool {
 export interface Offer {
   /** By name. */
   readonly tools: readonly OfferedTool[];
+  /** Resources and templates by URI, prompts by name; absent where its server declares none. */
+  readonly resources?: readonly OfferedResource[];
+  readonly templates?: readonly OfferedTemplate[];
+  readonly prompts?: readonly OfferedPrompt[];
+  /** Its server completes arguments of prompts and templates. */
+  readonly completions?: true;
+  /** Its server says what it does while it works. */
+  readonly logging?: true;
 }
 
 /** @param listed the items of `tools/list`, whatever they are */
@@ -77,19 +82,4 @@ function readTool(listed: unknown): OfferedTool | null {
     ...(outputSchema === undefined ? {} : { outputSchema }),
     annotations: JSON.parse(JSON.stringify(hints)),
   };
-}
-
-/** Without control characters, cut at so many bytes. */
-export function plainText(text: string, bytes: number): string {
-  const plain = text.toWellFormed().replaceAll(CONTROL, (one) => (one === '\n' || one === '\t' ? one : ''));
-  if (Buffer.byteLength(plain) <= bytes) return plain;
-  const cut = Buffer.from(plain)
-    .subarray(0, bytes - 3)
-    .toString('utf8');
-  // The last character may have been cut in two.
-  return `${cut.replace(/\ufffd+$/, '')}…`;
-}
-
-function plainLine(text: string, bytes: number): string {
-  return plainText(text.replaceAll(/\s+/g, ' ').trim(), bytes);
 }

@@ -1,6 +1,6 @@
 // What the apps of an account offer: as they said last, and asked anew while they run, so that a change shows within two seconds.
 // A backend that does not run is not started for a list, unless it was never asked in its version.
-import type { Client } from '@modelcontextprotocol/client';
+import { type Client, ProtocolError } from '@modelcontextprotocol/client';
 import { limits } from '@platform/contract';
 import * as z from 'zod';
 import type { CoreContext } from '../../context.ts';
@@ -8,6 +8,7 @@ import { notify } from '../../database/notify.ts';
 import { type ServingRow, selectServing, storeOffer } from '../queries.ts';
 import { withBackend } from './backend-session.ts';
 import { type Offer, readTools } from './offer.ts';
+import { readPrompts, readResources, readTemplates } from './offered-content.ts';
 
 /** An app that offers something. */
 export interface Serving extends ServingRow {
@@ -23,7 +24,7 @@ const AGAIN_MILLISECONDS = 5_000;
 const PAGES = 20;
 const ASKED_AT_ONCE = 4;
 
-const listPage = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const listPage = z.looseObject({ nextCursor: z.string().optional() });
 
 export class ServedTools {
   readonly #context: CoreContext;
@@ -92,20 +93,56 @@ export class ServedTools {
 }
 
 async function list(client: Client, signal: AbortSignal): Promise<Offer> {
-  const capabilities = client.getServerCapabilities() ?? {};
+  const { tools, resources, prompts, completions, logging } = client.getServerCapabilities() ?? {};
+  const { toolsPerAccount, appContent } = limits;
+  const listed = (method: ListMethod, member: string, most: number) =>
+    pagesOf(client, signal, { method, member, most });
+  return {
+    tools: tools === undefined ? [] : readTools(await listed('tools/list', 'tools', toolsPerAccount.value)),
+    ...(resources === undefined
+      ? {}
+      : {
+          resources: readResources(await beside(listed('resources/list', 'resources', appContent.value))),
+          templates: readTemplates(
+            await beside(listed('resources/templates/list', 'resourceTemplates', appContent.value)),
+          ),
+        }),
+    ...(prompts === undefined
+      ? {}
+      : { prompts: readPrompts(await beside(listed('prompts/list', 'prompts', appContent.value))) }),
+    ...(completions === undefined ? {} : { completions: true }),
+    ...(logging === undefined ? {} : { logging: true }),
+  };
+}
+
+type ListMethod = 'tools/list' | 'resources/list' | 'resources/templates/list' | 'prompts/list';
+
+async function pagesOf(
+  client: Client,
+  signal: AbortSignal,
+  { method, member, most }: { readonly method: ListMethod; readonly member: string; readonly most: number },
+): Promise<unknown[]> {
   const listed: unknown[] = [];
   let cursor: string | undefined;
-  for (
-    let page = 0;
-    capabilities.tools !== undefined && page < PAGES && listed.length < limits.toolsPerAccount.value;
-    page += 1
-  ) {
+  for (let page = 0; page < PAGES && listed.length < most; page += 1) {
     const params = cursor === undefined ? {} : { cursor };
-    const { tools, nextCursor } = await client.request({ method: 'tools/list', params }, listPage, { signal });
-    listed.push(...tools);
+    const answer = await client.request({ method, params }, listPage, { signal });
+    const items = answer[member];
+    if (!Array.isArray(items)) break;
+    listed.push(...items);
     // One that leads back would do so for ever.
-    if (nextCursor === undefined || nextCursor === cursor) break;
-    cursor = nextCursor;
+    if (answer.nextCursor === undefined || answer.nextCursor === cursor) break;
+    cursor = answer.nextCursor;
   }
-  return { tools: readTools(listed) };
+  return listed;
+}
+
+/** What an app cannot list beside its tools is no reason to do without them. */
+async function beside(listing: Promise<unknown[]>): Promise<unknown[]> {
+  try {
+    return await listing;
+  } catch (error) {
+    if (error instanceof ProtocolError) return [];
+    throw error;
+  }
 }

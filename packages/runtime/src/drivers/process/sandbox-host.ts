@@ -1,7 +1,7 @@
 // Chooses the mechanism with which this machine confines workloads, by testing it, and explains failures.
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { statSync } from 'node:fs';
 import { type DriverReport, LaunchError } from '../driver.ts';
+import { causesOf } from './causes.ts';
 import { type Cgroups, openCgroups, type Resources } from './cgroup.ts';
 import { prepareHostFiles, removeStaleSockets } from './host-files.ts';
 import { launch, type SandboxHost } from './launch.ts';
@@ -73,7 +73,10 @@ export async function openSandboxHost(options: ProbeOptions): Promise<{ host: Sa
     }
   }
   const host: SandboxHost = { way: 'none', tools, files, cgroups };
-  return { host, report: badReport(host, [...explain(options.dataDirectory, tools), ...failures]) };
+  return {
+    host,
+    report: badReport(host, [...causesOf(failures, { dataDirectory: options.dataDirectory, tools }), ...failures]),
+  };
 }
 
 /** One name for each data folder, so that the next start finds what this one may leave behind. */
@@ -228,46 +231,4 @@ export function unenforcedLimits({ limits }: Pick<SandboxReport, 'limits'>): str
     `Not limited on this machine: ${words}, because ${why}. ` +
       'The operator has them limited by starting the platform as root, or as a systemd service with Delegate=yes.',
   ];
-}
-
-/** Known causes, each with its cure. */
-function explain(dataDirectory: string, tools: Tools): string[] {
-  const root = process.getuid?.() === 0;
-  const setting = (name: string) => {
-    const file = `/proc/sys/${name.replaceAll('.', '/')}`;
-    return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
-  };
-  const blocked = root ? firstClosedFolder(dataDirectory) : undefined;
-  return [
-    ...(tools.bubblewrap === undefined && (tools.unshare === undefined || tools.setpriv === undefined)
-      ? [
-          'Neither bubblewrap 0.8 nor unshare and setpriv (util-linux) are installed. Debian: apt-get install bubblewrap.',
-        ]
-      : []),
-    ...(blocked === undefined
-      ? []
-      : [
-          `Other users cannot enter ${blocked}, which leads to the data folder. Choose another PLATFORM_DATA_DIR, or: chmod o+x ${blocked}`,
-        ]),
-    ...(setting('user.max_user_namespaces') === '0'
-      ? ['User namespaces are turned off: sysctl -w user.max_user_namespaces=15000']
-      : []),
-    ...(setting('kernel.unprivileged_userns_clone') === '0'
-      ? [
-          'User namespaces are only for root: sysctl -w kernel.unprivileged_userns_clone=1, or run the platform as root.',
-        ]
-      : []),
-    ...(setting('kernel.apparmor_restrict_unprivileged_userns') === '1' && !root
-      ? [
-          'AppArmor prevents ordinary users from creating sandboxes: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or run the platform as root.',
-        ]
-      : []),
-  ];
-}
-
-/** The topmost folder on the way that users other than its owner cannot enter. */
-function firstClosedFolder(folder: string): string | undefined {
-  const above = dirname(folder) === folder ? undefined : firstClosedFolder(dirname(folder));
-  if (above !== undefined) return above;
-  return (statSync(folder).mode & 0o001) === 0 ? folder : undefined;
 }

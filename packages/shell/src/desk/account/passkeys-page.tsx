@@ -12,6 +12,7 @@ import { ago, inFull } from '../../design/words.ts';
 import { confirmedIfNeeded, confirmWithPasskey } from '../../session/confirm.ts';
 import { useDraft } from '../../session/drafts.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
+import { isOperator } from '../../session/guide.ts';
 import { createPasskey, passkeyObstacle } from '../../session/passkey.ts';
 import { registeredInThisPage } from '../../session/session.ts';
 
@@ -23,8 +24,14 @@ export function PasskeysPage() {
     <>
       <PageHead title="Passkeys">
         <p class="quiet-text">
-          A passkey signs you in. Keep at least two, on different devices: if you lose your only one, only the operator
-          can let you back in.
+          A passkey signs you in. Keep at least two, on different devices: if you lose your only one,{' '}
+          {isOperator() ? (
+            <>
+              only <code>./platform recover</code> on the platform’s machine lets you back in.
+            </>
+          ) : (
+            'only the operator can let you back in.'
+          )}
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}

@@ -52,7 +52,7 @@ export function RecoveredPage() {
       )}
       {isNothingLeft && (
         <Empty icon="shield" title="Nothing else gets in">
-          Only the passkey you just added signs in. Add a second one, so that you don’t need the operator again:{' '}
+          Only the passkey you just added signs in. Add a second one, so that you don’t need a link again:{' '}
           <a href="#/settings/passkeys">Passkeys</a>.
         </Empty>
       )}

@@ -6,8 +6,6 @@ export function askedModels(requested: readonly RequestedGrant[]): readonly stri
   return requested.find(({ id }) => id === 'intelligence.use')?.resources ?? [];
 }
 
-export const HOW_TO_ADD_ONE = 'The operator can add one in Fleet, also a free model on the platform’s own machine.';
-
 /** A `<provider>:<model>` pattern: `any of openai`, `gpt-5-mini of openai`. */
 export function modelsInWords(pattern: string): string {
   const [, provider, model] = /^([^:*]+):(.+)$/.exec(pattern) ?? [];

@@ -9,7 +9,7 @@ import { byName } from '../../apps/arrange.ts';
 import { findApp, nameOf, readInstalledApps } from '../../apps/installed-apps.ts';
 import { Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { PageHead } from '../../design/page-head.tsx';
-import { HOW_TO_ADD_ONE } from './ai-access.ts';
+import { isOperator } from '../../session/guide.ts';
 import { UseChart, UseTable } from './ai-chart.tsx';
 import { ProviderRow } from './ai-provider.tsx';
 import { appsOf, costInWords, monthInWords, sumOf, tokens } from './ai-words.ts';
@@ -56,7 +56,14 @@ export function AiPage() {
           )}
       {providers.value?.length === 0 && (
         <Empty icon="ai" title="This platform has no AI provider yet">
-          {HOW_TO_ADD_ONE}
+          {isOperator() ? (
+            <>
+              Add one in the <a href={addressOf(settingsAt('platform'))}>settings of the platform</a>, also a free model
+              on its own machine.
+            </>
+          ) : (
+            'The operator can add one in Fleet, also a free model on the platform’s own machine.'
+          )}
         </Empty>
       )}
       {providers.value !== null && (providers.value.length > 0 || hasApps(use.value)) && (
@@ -91,7 +98,10 @@ function MonthAndLimits({ reading }: { readonly reading: Reading<Use> }) {
         <section class="block" aria-labelledby="limits-title">
           <h3 id="limits-title">Limits</h3>
           <p class="quiet-text">
-            The operator sets what an app may use. You can set less. A month begins at midnight UTC.
+            {isOperator()
+              ? 'You set what an app may use in Fleet → Settings, and can set less here.'
+              : 'The operator sets what an app may use. You can set less.'}{' '}
+            A month begins at midnight UTC.
           </p>
           <ul class="rows">
             {apps.map((app) => (

@@ -1,6 +1,6 @@
 // The grants of an installed app: what it asked for, what it has, and changing that within what it asked for. Each change
 // applies when it is made, and can be undone.
-import { type Grant, opensSomething, type PermissionsView } from '@platform/contract';
+import { type Grant, opensSomething, type PermissionId, type PermissionsView } from '@platform/contract';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { resourcesOf } from '../../apps/bridge/grants.ts';
@@ -21,6 +21,14 @@ interface GrantsEditorProps {
   readonly name: string;
   /** The installed one. */
   readonly version: string;
+}
+
+/** Of some permissions alone, on the page that is about them. */
+export function SomeGrants({ appId, only }: { readonly appId: string; readonly only: (id: PermissionId) => boolean }) {
+  const { value, failure, put } = useReading(() => call('apps.permissions.read', { params: { appId } }));
+  if (failure !== null && value === null) return <Note tone="danger">{failure}</Note>;
+  if (value === null) return <Skeleton lines={2} label="Loading permissions" />;
+  return <Editor appId={appId} view={value} only={only} onChanged={put} />;
 }
 
 export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
@@ -62,10 +70,12 @@ function lostAnAddress(before: readonly Grant[], after: readonly Grant[]): boole
 interface EditorProps {
   readonly appId: string;
   readonly view: PermissionsView;
+  /** Default: all. */
+  readonly only?: (id: PermissionId) => boolean;
   readonly onChanged: (view: PermissionsView) => void;
 }
 
-function Editor({ appId, view, onChanged }: EditorProps) {
+function Editor({ appId, view, only, onChanged }: EditorProps) {
   const present = presentChoice(view.requested, view.permissions);
   const { choice, isSaving, failure, hasSaved, canUndo, change, undo } = useAppliedChoice(present, async (wanted) => {
     const body = { permissions: grantsOf(wanted).map(({ id, resources }) => ({ id, resources: [...resources] })) };
@@ -76,11 +86,12 @@ function Editor({ appId, view, onChanged }: EditorProps) {
     onChanged(next);
   });
   const proposed = proposedChoice(view.requested);
+  const requested = only === undefined ? view.requested : view.requested.filter(({ id }) => only(id));
   return (
     <>
-      <RatingSummary rated={presentRating(view, grantsOf(choice))} />
-      <PermissionList requested={view.requested} choice={choice} onChange={change} />
-      <NarrowerResource appId={appId} requested={view.requested} choice={choice} onChange={change} />
+      {only === undefined && <RatingSummary rated={presentRating(view, grantsOf(choice))} />}
+      <PermissionList requested={requested} choice={choice} onChange={change} />
+      <NarrowerResource appId={appId} requested={requested} choice={choice} onChange={change} />
       {failure !== null && <Note tone="danger">{failure} Your last change was not saved.</Note>}
       <p class="quiet-text" role="status">
         {isSaving ? 'Saving …' : hasSaved ? 'Saved. Changes apply immediately.' : 'Changes apply immediately.'}
@@ -91,7 +102,7 @@ function Editor({ appId, view, onChanged }: EditorProps) {
             Undo
           </Button>
         )}
-        {!sameChoice(choice, proposed) && (
+        {only === undefined && !sameChoice(choice, proposed) && (
           <Button onClick={() => change(proposed)}>Reset to what the app requested</Button>
         )}
       </div>

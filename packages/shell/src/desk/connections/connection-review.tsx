@@ -1,6 +1,6 @@
 // The question whether a client outside the platform may connect: who says it asks, where what it gets goes, and what it may do. Its
-// name is its own word; the host is where the browser goes next. It begins as core chooses beforehand: what only reads is used,
-// everything else is not.
+// name is its own word; the host is where the browser goes next. It begins as core chooses beforehand: what only reads is used
+// without asking, everything else when the person approves.
 import type { ConnectionRequest } from '@platform/contract';
 import { isLoopbackHost, readScope, scopeCovers, withoutCovered, writtenScope } from '@platform/contract/tool-scopes';
 import { useSignal } from '@preact/signals';
@@ -32,7 +32,7 @@ export async function askToConnect(id: string, request: ConnectionRequest): Prom
   location.assign(continueAt);
 }
 
-type Use = 'none' | 'call';
+type Use = 'none' | 'propose' | 'call';
 
 /** What was asked for, as rows of the question: topics to read, and tools by pattern. */
 function choicesOf({ scopes, app }: ConnectionRequest) {
@@ -40,10 +40,11 @@ function choicesOf({ scopes, app }: ConnectionRequest) {
     app === null
       ? TOPICS.filter((topic) => scopesOfTopic(topic).every((scope) => scopes.some((one) => scopeCovers(one, scope))))
       : [];
-  const patterns = scopes.flatMap((scope) => {
-    const read = readScope(scope);
-    return read?.use === 'call' ? [read.pattern] : [];
-  });
+  const read = scopes.flatMap((scope) => readScope(scope) ?? []);
+  const patterns = [...new Set(read.map(({ pattern }) => pattern))].map((pattern) => ({
+    pattern,
+    mayCall: read.some((one) => one.use === 'call' && one.pattern === pattern),
+  }));
   return { topics, patterns };
 }
 
@@ -55,16 +56,16 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
   const uses = useSignal<Readonly<Record<string, Use>>>({});
   const working = useSignal(false);
   const failure = useSignal<Failure | null>(null);
-  const useOf = (pattern: string): Use => uses.value[pattern] ?? 'none';
+  const useOf = (pattern: string): Use => uses.value[pattern] ?? 'propose';
 
   const chosen = withoutCovered([
     ...topics.filter((topic) => !unread.value.includes(topic)).flatMap(scopesOfTopic),
-    ...patterns.flatMap((pattern) => {
+    ...patterns.flatMap(({ pattern }) => {
       const use = useOf(pattern);
       return use === 'none' ? [] : [writtenScope({ use, pattern })];
     }),
   ]);
-  const withoutAsking = patterns.filter((pattern) => useOf(pattern) === 'call');
+  const withoutAsking = patterns.filter(({ pattern }) => useOf(pattern) === 'call');
 
   async function approve(): Promise<void> {
     working.value = true;
@@ -121,7 +122,7 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
         )}
         <fieldset class="connection-choices">
           <legend>{topics.length > 0 ? 'Everything else' : 'Tools'}</legend>
-          {patterns.map((pattern) => (
+          {patterns.map(({ pattern, mayCall }) => (
             <label key={pattern} class="connection-use">
               <span>Use {toolsOf(pattern, nameOfApp)}</span>
               <select
@@ -132,15 +133,16 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
                 }}
               >
                 <option value="none">Never</option>
-                <option value="call">Without asking</option>
+                <option value="propose">When I approve</option>
+                {mayCall && <option value="call">Without asking</option>}
               </select>
             </label>
           ))}
         </fieldset>
         {withoutAsking.length > 0 && (
           <Note tone="warning">
-            Without asking, it can also change, send, delete and pay, whatever the tools can do. Allow this only to a
-            client that you trust with your account.
+            Without asking, it can also read what these apps offer, and change, send, delete and pay, whatever the tools
+            can do, and read what their apps offer. Allow this only to a client that you trust with your account.
           </Note>
         )}
         <Note tone="info">

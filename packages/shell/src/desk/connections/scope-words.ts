@@ -39,8 +39,14 @@ export function toolsOf(pattern: string, nameOf: (appId: string) => string): str
   return pattern.endsWith('*') ? `the tools “${rest}” of ${nameOf(app)}` : `the tool “${rest}” of ${nameOf(app)}`;
 }
 
-const USES: readonly (readonly [ToolUse, (tools: string) => string])[] = [
-  ['call', (tools) => `Uses ${tools} without asking`],
+/** Who may call all tools of an app also reads its resources and prompts, which have no scopes of their own. */
+function readsOf(pattern: string): string {
+  if (pattern === '*') return ' and reads what your apps offer';
+  return /^(?!platform-)[a-z0-9-]+\.\*$/.test(pattern) ? ' and reads what it offers' : '';
+}
+
+const USES: readonly (readonly [ToolUse, (tools: string, reads: string) => string])[] = [
+  ['call', (tools, reads) => `Uses ${tools}${reads} without asking`],
   ['propose', (tools) => `Uses ${tools} when you approve`],
 ];
 
@@ -56,7 +62,7 @@ export function wordsOfScopes(scopes: readonly string[], nameOf: (appId: string)
     ...USES.flatMap(([use, words]) =>
       rest.flatMap((scope) => {
         const read = readScope(scope);
-        return read?.use === use ? [words(toolsOf(read.pattern, nameOf))] : [];
+        return read?.use === use ? [words(toolsOf(read.pattern, nameOf), readsOf(read.pattern))] : [];
       }),
     ),
   ];

@@ -6,8 +6,8 @@ import { openApp } from '../../apps/frames/open-apps.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { dismissGuide, guide } from '../../session/guide.ts';
 import { prompt } from '../prompts/ask.tsx';
-import { dismissGuide, guide } from './guide.ts';
 
 export function GuideCard({ account }: { readonly account: string }) {
   const { failure, busy, run } = useAction();

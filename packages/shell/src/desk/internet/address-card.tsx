@@ -1,6 +1,7 @@
 // The address of an app on the internet: to read, to copy and to scan.
 import { Button, Note } from '../../design/controls.tsx';
 import { CopyButton } from '../../design/copy-button.tsx';
+import { isOperator } from '../../session/guide.ts';
 import { AddressText } from './address-text.tsx';
 import { LaterQrCode } from './later-qr-code.tsx';
 import { askToRenewAddress } from './renew-address-review.tsx';
@@ -39,8 +40,10 @@ export function AddressCard({ appId, name, url, onRenewed }: AddressCardProps) {
         </div>
         {isOnlyHere(url) ? (
           <Note tone="info">
-            This address works on this computer only: the platform has no public domain. Its operator can give it one,
-            with PLATFORM_INGRESS_DOMAIN.
+            This address works on this computer only: the platform has no public domain.{' '}
+            {isOperator()
+              ? 'Give it one with PLATFORM_INGRESS_DOMAIN: docs/operations/public.md.'
+              : 'Its operator can give it one, with PLATFORM_INGRESS_DOMAIN.'}
           </Note>
         ) : (
           <p class="quiet-text">

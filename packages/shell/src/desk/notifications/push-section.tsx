@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { useAction } from '../../api/reading.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
+import { isOperator } from '../../session/guide.ts';
 import { session } from '../../session/session.ts';
 import { type PushState, pushState, readPushState, turnOffPush, turnOnPush } from './push-opt-in.ts';
 import { notificationSettings } from './settings.ts';
@@ -45,7 +46,14 @@ function Standing({ state, isMutedForAccount }: StandingProps) {
         from there. Private windows don’t support it.
       </Note>
     );
-  if (state.kind === 'not-offered') return <Note tone="info">The operator has not set up web push.</Note>;
+  if (state.kind === 'not-offered')
+    return (
+      <Note tone="info">
+        {isOperator()
+          ? 'Web push is not set up. Set PLATFORM_VAPID_SUBJECT and restart the platform: docs/operators.md.'
+          : 'The operator has not set up web push.'}
+      </Note>
+    );
   if (state.kind === 'denied')
     return (
       <Note tone="warning">

@@ -62,8 +62,11 @@ test('a hit keeps its place in its app and the words of it, an app opens where i
   ]);
 });
 
-test('the summary counts results and the apps that hold them', () => {
-  assert.equal(summaryOf(found([], [['notes', 'a']])), '1 result');
-  assert.equal(summaryOf(found(['farm'], many('notes', 3))), '4 results');
-  assert.equal(summaryOf(found(['farm'], [...many('notes', 3), ['mail', 'm']])), '5 results in 2 apps');
+test('the summary counts all that is listed, and the apps that hold it', () => {
+  assert.equal(summaryOf(found([], [['notes', 'a']]), 0), '1 result');
+  assert.equal(summaryOf(found(['farm'], many('notes', 3)), 0), '4 results');
+  const inTwo = found(['farm'], [...many('notes', 3), ['mail', 'm']]);
+  assert.equal(summaryOf(inTwo, 0), '5 results in 2 apps');
+  assert.equal(summaryOf(inTwo, 3), '8 results', 'some of them in none');
+  assert.equal(summaryOf(found([], []), 1), '1 result');
 });

@@ -51,10 +51,14 @@ export function groupHits({ apps, items }: SearchResult, shownWhole: ReadonlySet
   return groups;
 }
 
-/** `1 result`, `7 results in 2 apps`: for those who cannot see the list. */
-export function summaryOf({ apps, items }: SearchResult): string {
-  const amount = apps.length + items.length;
+/**
+ * `1 result`, `7 results in 2 apps`: for those who cannot see the list.
+ *
+ * @param others what is listed besides: commands, and apps of the Store
+ */
+export function summaryOf({ apps, items }: SearchResult, others: number): string {
+  const amount = apps.length + items.length + others;
   const found = `${amount} ${amount === 1 ? 'result' : 'results'}`;
   const holders = new Set(items.map(({ appId }) => appId)).size;
-  return holders < 2 ? found : `${found} in ${holders} apps`;
+  return holders < 2 || others > 0 ? found : `${found} in ${holders} apps`;
 }

@@ -30,16 +30,12 @@ function groupsOf({ found, phase }: TypedState<SearchResult>, shownWhole: Shown)
 }
 
 /** Said by screen readers too, so it changes only when there is something to say. */
-function stateLine({ found, phase, message, query }: TypedState<SearchResult>): string {
+function stateLine({ found, phase, message, query }: TypedState<SearchResult>, others: number): string {
   if (message !== null) return message;
   if (phase === 'slow') return 'Searching …';
   if (found === null) return '';
-  if (found.apps.length + found.items.length > 0) return summaryOf(found);
+  if (found.apps.length + found.items.length + others > 0) return summaryOf(found, others);
   return phase === 'answered' ? `Nothing found for “${query}”. Try fewer or other words.` : '';
-}
-
-function summaryIsEmpty({ found }: TypedState<SearchResult>): boolean {
-  return found !== null && found.apps.length + found.items.length === 0;
 }
 
 export function Search({ account }: { readonly account: string }) {
@@ -202,8 +198,7 @@ export function Search({ account }: { readonly account: string }) {
   }
 
   const state = typed.state.value;
-  // Where a command fits, that no app has anything is not what matters.
-  const said = state.phase === 'answered' && summaryIsEmpty(state) && lines.value.length > 0 ? '' : stateLine(state);
+  const said = stateLine(state, lines.value.filter(({ kind }) => kind === 'command' || kind === 'offer').length);
   const shown = open.value && (said !== '' || lines.value.length > 0);
   return (
     <search

@@ -8,6 +8,7 @@ import { notificationsPage } from '../notifications/settings-pages.ts';
 import { platformPage } from '../platform/settings-pages.ts';
 import { secretsPage } from '../secrets/settings-pages.ts';
 import { storagePage } from '../storage/settings-pages.ts';
+import { toolsPage } from '../tools/settings-pages.ts';
 import { runPage, runsPage } from '../workflows/settings-pages.ts';
 import type { AnyPage, PageName } from './page.ts';
 
@@ -20,6 +21,7 @@ const PAGES = [
   sessionsPage,
   recoveredPage,
   commandLinePage,
+  toolsPage,
   connectionsPage,
   storagePage,
   accountPage,

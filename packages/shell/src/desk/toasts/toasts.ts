@@ -36,7 +36,7 @@ function expire(id: number): void {
   else dismissToast(id);
 }
 
-/** @returns its id */
+/** @returns by which it can be dismissed */
 export function showToast(toast: Partial<Omit<Toast, 'id'>> & { readonly title: string }): number {
   lastId += 1;
   const id = lastId;

@@ -1,10 +1,15 @@
 // Whether home shows how the platform gets an operator, or where the operator goes on.
 import type { OperatorGuide } from '@platform/contract';
 import { signal } from '@preact/signals';
-import { call } from '../../api/client.ts';
+import { call } from '../api/client.ts';
 
 /** As last read; `null` before. */
 export const guide = signal<OperatorGuide | null>(null);
+
+/** Whether this account operates the platform: words that send others to the operator say what to do instead. */
+export function isOperator(): boolean {
+  return guide.value?.standing === 'operator';
+}
 
 /** A guide that cannot be read is none: nothing depends on it. */
 export async function readGuide(): Promise<void> {

@@ -1,0 +1,54 @@
+// Proposed calls in words: nothing of an argument is hidden, cut, or passes for something else.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answerOf, argumentsInWords, shownText, summaryOf } from './proposal-words.ts';
+
+test('what cannot be seen is named, and lines stay', () => {
+  assert.equal(shownText('a\u202eb\u0000c\u200bd\ne\tf'), 'a[U+202E]b[U+0000]c[U+200B]d\ne\tf');
+  assert.equal(shownText('Grüße, 你好, 👋'), 'Grüße, 你好, 👋');
+});
+
+test('every value is there in whole, under the path of its names', () => {
+  const given = {
+    to: 'ben',
+    message: { body: 'Hello\nBen', tags: ['a', 'b'] },
+    urgent: false,
+    nothing: {},
+    none: null,
+  };
+  assert.deepEqual(
+    argumentsInWords(given).map(({ name, text }) => [name, text]),
+    [
+      ['to', 'ben'],
+      ['message › body', 'Hello\nBen'],
+      ['message › tags', '[\n  "a",\n  "b"\n]'],
+      ['urgent', 'false'],
+      ['nothing', '{}'],
+      ['none', 'null'],
+    ],
+  );
+});
+
+test('what is long is folded, and none of it is lost', () => {
+  const text = 'x'.repeat(100_000);
+  const [long, lines] = argumentsInWords({ text, lines: 'a\n'.repeat(9), short: 'a' });
+  assert.deepEqual([long?.isLong, long?.text.length, lines?.isLong], [true, 100_000, true]);
+});
+
+test('a tool of an app is named with its app', () => {
+  assert.equal(
+    summaryOf({ app: { id: 'notes', name: 'Notes' }, title: 'Add a note', tool: 'notes.add' }),
+    'Add a note in Notes',
+  );
+  assert.equal(summaryOf({ app: { id: 'notes', name: 'Notes' }, title: null, tool: 'notes.add' }), 'add in Notes');
+  assert.equal(summaryOf({ app: null, title: 'Send a message', tool: 'platform-messaging.send' }), 'Send a message');
+});
+
+test('of an answer the texts are shown, whatever else is in it', () => {
+  assert.equal(
+    answerOf({ content: [{ type: 'text', text: 'a' }, null, { type: 'image' }, { type: 'text', text: 'b' }] }),
+    'a\nb',
+  );
+  assert.equal(answerOf(undefined), '');
+  assert.equal(answerOf({ content: 'x' }), '');
+});

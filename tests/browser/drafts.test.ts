@@ -156,8 +156,8 @@ for (const [device, viewport] of BOTH_DEVICES) {
       const answer = await askFor(again, draft.id);
       const review = page.getByRole('dialog', { name: 'Change Plants?', exact: true });
       await review.getByText('From 1.0.0 to 1.1.0').waitFor();
-      await pressInPrompt(review.getByText('frontend/plants.js'), review.getByText('⟨U+202E⟩'));
-      await review.getByText('⟨U+202E⟩').scrollIntoViewIfNeeded();
+      await pressInPrompt(review.getByText('frontend/plants.js'), review.getByText('[U+202E]'));
+      await review.getByText('[U+202E]').scrollIntoViewIfNeeded();
       await look(page, device, 'draft-diff');
       assert.equal(await review.locator('.source-line.added').count(), 2);
       assert.equal(await review.locator('.source-line.removed').count(), 1);

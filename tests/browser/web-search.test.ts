@@ -61,7 +61,7 @@ for (const [device, viewport] of DEVICES) {
 
     await t.test('once, with the query as it is sent', async () => {
       const searching = search('how often to water a ficus \u202Esutcac');
-      await review.getByText('how often to water a ficus ⟨U+202E⟩sutcac').waitFor();
+      await review.getByText('how often to water a ficus [U+202E]sutcac').waitFor();
       await look(page, device, 'web-search-question');
       await pressInPrompt(button('Search once'), noDialog(page));
       found(await searching);

@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
-import { visibleLine } from '../../design/visible-line.ts';
+import { visibleText } from '../../design/visible-text.ts';
 import type { Asked } from '../prompts/ask.tsx';
 import { AskerLine, Decision } from '../prompts/parts.tsx';
 
@@ -49,7 +49,7 @@ export function WebSearchReview({ asked }: { readonly asked: Asked & Matter }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
       <section class="prompt-address search-query" aria-label="What it would search for" tabIndex={0}>
-        <strong>{visibleLine(search.query)}</strong>
+        <strong>{visibleText(search.query)}</strong>
       </section>
       <p>The search engine of this platform gets exactly these words, and no page is opened.</p>
       <p class="quiet-text">

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SourceFile } from '@platform/contract';
 import { fc } from '../../../../../tests/support/fast-check.ts';
-import { visibleLine } from '../../design/visible-line.ts';
+import { visibleText } from '../../design/visible-text.ts';
 import { compareFiles, linesOf, runsOf } from './line-diff.ts';
 
 function file(path: string, text: string | null): SourceFile {
@@ -53,9 +53,9 @@ test('two texts that have nothing in common cost no more than reading them', () 
 
 test('what draws nothing or turns the order around is seen', () => {
   assert.equal(
-    visibleLine('a\u202Eb\u2066c\u200Bd\u00ADe\u0000\r'),
-    'a⟨U+202E⟩b⟨U+2066⟩c⟨U+200B⟩d⟨U+00AD⟩e⟨U+0000⟩⟨U+000D⟩',
+    visibleText('a\u202Eb\u2066c\u200Bd\u00ADe\u0000\r'),
+    'a[U+202E]b[U+2066]c[U+200B]d[U+00AD]e[U+0000][U+000D]',
   );
-  assert.equal(visibleLine('\u{E0041}\u2028\uFEFF'), '⟨U+E0041⟩⟨U+2028⟩⟨U+FEFF⟩');
-  assert.equal(visibleLine('\tconst größe = "植物"; // 🌱'), '\tconst größe = "植物"; // 🌱');
+  assert.equal(visibleText('\u{E0041}\u2028\uFEFF'), '[U+E0041][U+2028][U+FEFF]');
+  assert.equal(visibleText('\tconst größe = "植物"; // 🌱'), '\tconst größe = "植物"; // 🌱');
 });

@@ -3,7 +3,7 @@ import type { DraftReview } from '@platform/contract';
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../../design/controls.tsx';
-import { visibleLine } from '../../design/visible-line.ts';
+import { visibleText } from '../../design/visible-text.ts';
 import { shortVersion, sizeText } from '../../design/words.ts';
 import { type ComparedFile, compareFiles, type Line, type Run, runsOf } from './line-diff.ts';
 
@@ -111,7 +111,7 @@ function Lines({ lines, marked }: { readonly lines: readonly Line[]; readonly ma
         <span key={index} class={`source-line ${marked ? kind : ''}`}>
           {marked && kind !== 'same' && <span class="only-read">{SAID[kind]}</span>}
           {marked && <span aria-hidden="true">{MARKS[kind]} </span>}
-          {visibleLine(text)}
+          {visibleText(text)}
           {'\n'}
         </span>
       ))}

@@ -42,7 +42,20 @@ async function filesOf({ path: file }: BuiltApp): Promise<Map<string, Buffer>> {
 test('the system apps and the examples are built', () => {
   assert.deepEqual(
     built.map(({ id }) => id),
-    [...SYSTEM_APPS, 'chat', 'chat-room', 'notes', 'order', 'photo-box', 'repo-issues', 'udp-echo', 'webhooks'],
+    [
+      ...SYSTEM_APPS,
+      'chat',
+      'chat-room',
+      'herald',
+      'notes',
+      'order',
+      'photo-box',
+      'reading-list',
+      'repo-issues',
+      'tool-bench',
+      'udp-echo',
+      'webhooks',
+    ],
   );
 });
 

@@ -47,6 +47,7 @@ pub(crate) struct Call<'a> {
     route: &'a Route,
     parameters: Vec<&'a str>,
     query: Vec<(&'static str, String)>,
+    headers: Vec<(&'static str, String)>,
     body: Option<Bytes>,
     repeatable: bool,
     timeout: Option<Duration>,
@@ -59,6 +60,7 @@ impl<'a> Call<'a> {
             route,
             parameters: Vec::new(),
             query: Vec::new(),
+            headers: Vec::new(),
             body: None,
             repeatable,
             timeout: None,
@@ -73,6 +75,11 @@ impl<'a> Call<'a> {
 
     pub(crate) fn query(mut self, name: &'static str, value: Option<impl ToString>) -> Self {
         self.query.extend(value.map(|value| (name, value.to_string())));
+        self
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
         self
     }
 
@@ -160,7 +167,8 @@ impl Access {
         self.text(call).await.map(|_| ())
     }
 
-    async fn text(&self, call: Call<'_>) -> Result<Bytes> {
+    /// The body of a successful answer.
+    pub(crate) async fn text(&self, call: Call<'_>) -> Result<Bytes> {
         let url = call.url(&self.shared.api)?;
         let limit = call.timeout.unwrap_or(self.shared.timeout);
         let patience = if call.repeatable { BRIEFLY } else { ONCE };
@@ -178,6 +186,10 @@ impl Access {
     fn request(&self, call: &Call<'_>, url: &Url, authorization: HeaderValue) -> reqwest::RequestBuilder {
         let request = self.shared.http.request(call.route.method.clone(), url.clone());
         let request = request.header(AUTHORIZATION, authorization);
+        let request = call
+            .headers
+            .iter()
+            .fold(request, |request, (name, value)| request.header(*name, value));
         match &call.body {
             Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.clone()),
             None => request,

@@ -22,6 +22,7 @@ use crate::resume::{ResumedRun, WorkflowDefinition, resume_workflows};
 use crate::run_workflow::{Flow, WorkflowOptions, run_workflow};
 use crate::search::Search;
 use crate::service_request::ServiceRequest;
+use crate::tools::Tools;
 use crate::wire::{AppCapability, ServicesApp, SystemInventory, VerifiedCapability, VerifyCapability, routes};
 use crate::work_lease::{self, WorkLeaseHandle, WorkLeaseOptions};
 use crate::workflows::Workflows;
@@ -208,6 +209,11 @@ impl PlatformServicesClient {
     /// Messages of the account to other people.
     pub fn messaging(&self) -> Messaging<'_> {
         Messaging { access: &self.access }
+    }
+
+    /// Tools of the platform and of other apps.
+    pub fn tools(&self) -> Tools<'_> {
+        Tools::of_all(&self.access)
     }
 
     /// What the search of the account finds of this app.

@@ -26,6 +26,14 @@ pub enum Error {
     InvalidAnswer(String),
     /// Not sent, because the platform would refuse it.
     InvalidRequest(String),
+    /// The server of tools refused the request in the terms of its protocol (JSON-RPC): `-32602` for a tool that is not there
+    /// and for arguments that it does not take.
+    Protocol {
+        /// As JSON-RPC numbers it, or the app that has the tool.
+        code: i64,
+        /// Words of the platform, or of the app that has the tool.
+        message: String,
+    },
     /// The platform did not start this process, or gave it no complete environment.
     NotLaunched(String),
     /// A work lease or the lease of a step is over.
@@ -102,6 +110,8 @@ impl Error {
             Self::TimedOut(_) => "timed_out",
             Self::InvalidAnswer(_) => "invalid_answer",
             Self::InvalidRequest(_) => "invalid_request",
+            Self::Protocol { code: -32_602, .. } => "invalid_request",
+            Self::Protocol { .. } => "upstream_failed",
             Self::NotLaunched(_) => "not_launched",
             Self::LeaseLost(_) => "lease_lost",
             Self::Failed(failure) => failure.code().unwrap_or("failed"),
@@ -142,6 +152,7 @@ impl fmt::Display for Error {
             Self::TimedOut(limit) => {
                 write!(formatter, "No answer within {} ms.", limit.as_millis())
             }
+            Self::Protocol { message, .. } => formatter.write_str(message),
             Self::Failed(failure) => failure.fmt(formatter),
             Self::WorkflowFailed(error) => formatter.write_str(&error.message),
             Self::Interrupted(interruption) => {

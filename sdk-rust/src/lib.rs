@@ -94,6 +94,7 @@ mod search;
 mod service_request;
 mod signal;
 mod string_enum;
+mod tools;
 mod transport;
 #[cfg(feature = "websocket")]
 mod web_socket;
@@ -119,6 +120,7 @@ pub use resume::{ResumedRun, WorkflowDefinition};
 pub use run_workflow::{Flow, WorkflowOptions};
 pub use search::Search;
 pub use service_request::ServiceRequest;
+pub use tools::{Proposal, Tool, ToolApp, ToolResult, Tools};
 #[cfg(feature = "websocket")]
 pub use web_socket::{Message, WebSocket};
 pub use wire::{

@@ -12,6 +12,8 @@ string_enum! {
         ActivityConflict = "activity_conflict",
         ActivityLeased = "activity_leased",
         ActivityLimit = "activity_limit",
+        AgentBusy = "agent_busy",
+        AgentSessionFull = "agent_session_full",
         AlreadyInstalled = "already_installed",
         AuthorRequestDenied = "author_request_denied",
         AuthorRequestEnded = "author_request_ended",
@@ -1028,6 +1030,10 @@ pub(crate) mod routes {
     pub(crate) const MESSAGING_SEND: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/messages" };
     /// What changed since a cursor; waits for it.
     pub(crate) const MESSAGING_SYNC: Route = Route { method: Method::POST, path: "/v1/services/messaging/sync" };
+    /// The tools that the caller may call or propose, those of the platform and of other apps (MCP, Streamable HTTP).
+    pub(crate) const MCP: Route = Route { method: Method::POST, path: "/v1/services/mcp" };
+    /// The tools, resources and prompts of one app under their own names (MCP, Streamable HTTP).
+    pub(crate) const MCP_APP: Route = Route { method: Method::POST, path: "/v1/services/mcp/{appId}" };
     /// Keep the workload awake for a while.
     pub(crate) const WORK_LEASES_CREATE: Route = Route { method: Method::POST, path: "/v1/services/runtime/work-leases" };
     /// Renew a work lease for its duration, from now.

@@ -126,7 +126,7 @@ for (const [device, viewport] of DEVICES) {
       const review = page.getByRole('dialog', { name: 'Send a message?', exact: true });
       await review.waitFor();
       await look(page, device, 'proposal-review-folded');
-      await review.getByText(/^All \d+ characters$/).click();
+      await pressInPrompt(review.getByText(/^All \d+ characters$/), review.getByText(/Line 11 of the letter/));
       const text = await review.innerText();
       assert.match(text, /Dear \[U\+202E\]neB/);
       assert.match(text, /Line 11 of the letter\./);

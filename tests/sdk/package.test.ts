@@ -21,12 +21,24 @@ before(async () => {
   await installPackedSdk(project);
   sdk = path.join(project, 'node_modules/@platform/sdk');
   // What the author of a backend installs besides.
-  for (const name of ['@types/node', 'undici-types'])
+  for (const name of [
+    '@types/node',
+    'undici-types',
+    '@modelcontextprotocol',
+    '@standard-schema',
+    'eventsource',
+    'eventsource-parser',
+    'zod',
+  ])
     await cp(path.join(MODULES, name), path.join(project, 'node_modules', name), { recursive: true });
 });
 after(() => rm(project, { recursive: true, force: true }));
 
 const BACKEND = `
+import { createServer } from 'node:http';
+import * as officialClient from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
+import * as officialServer from '@modelcontextprotocol/server';
 import {
   type Flow,
   Notifications,
@@ -58,6 +70,25 @@ const accounts: number = (await platform.system({ signal })).accounts.total;
 const answer: Response = await platform.intelligence('openai').request('chat/completions', { body: { model: 'm' }, signal });
 const issues: Response = await platform.outbound('github').request('/issues', { method: 'POST', body: '{}', signal });
 const bucket: string | undefined = platform.objectStorage()?.bucket;
+const tools: Client = await platform.mcp(import('@modelcontextprotocol/client'), { app: 'notes', signal });
+const noted = await tools.callTool({ name: 'add', arguments: { text: 'Milk' } });
+await platform.mcp(officialClient, { chain: 'c', client: { capabilities: {} } });
+// @ts-expect-error The package has no such option.
+await platform.mcp(officialClient, { client: { capabilitees: {} } });
+// @ts-expect-error The package is missing.
+await platform.mcp();
+const served = platform.tools.serve(officialServer, { name: 'shop', version: '1.0.0' }, (server, request) => {
+  server.registerTool('count', { annotations: { readOnlyHint: true } }, async ({ mcpReq }) => {
+    const others = await request.mcp(officialClient);
+    const caller: string | null = request.caller;
+    await others.close();
+    return { content: [{ type: 'text', text: caller ?? String(mcpReq.id) }] };
+  });
+});
+createServer(async (request, response) => {
+  if (!(await served.handle(request, response))) response.writeHead(404).end();
+});
+const fetched: Response = await served.fetch(new Request('http://localhost/mcp'));
 {
   await using lease = await platform.acquireWorkLease({ durationSeconds: 60, renewForSeconds: 600, signal });
   const ends: Date = await platform.renewWorkLease(lease.id, { signal });
@@ -104,11 +135,11 @@ try {
   // @ts-expect-error The codes are known.
   if (error instanceof PlatformError && error.code === 'rate_limitted') throw error;
 }
-export { accounts, answer, bucket, indexed, issues, nextCursor, receipt, running, unread, wrong };
+export { accounts, answer, bucket, fetched, indexed, noted, issues, nextCursor, receipt, running, unread, wrong };
 `;
 
 const PAGE = `
-import { App, type BridgeContext, Notifications, PlatformError, type WorkloadStatus } from '@platform/sdk/browser';
+import { App, type BridgeContext, Notifications, type PendingProposal, PlatformError, type ToolAnswer, type UsableTool, type WorkloadStatus } from '@platform/sdk/browser';
 
 const app = await App.connect({ timeoutMilliseconds: 5_000 });
 const context: BridgeContext = app.context;
@@ -122,9 +153,15 @@ const { items } = await app.search('milk', { limit: 3 });
 const opened: boolean = await app.openLink('https://example.org/');
 await (await Notifications.connect()).readAll();
 await app.bridge.call('chrome.set', { title: 'Notes' });
+const tools: readonly UsableTool[] = (await app.bridge.call('mcp.listTools')).items;
+const answered: ToolAnswer = await app.bridge.call('mcp.callTool', { name: 'notes.add', arguments: { text: 'Milk' } });
+const waits: string | undefined = answered.kind === 'proposal' ? answered.proposal.expiresAt : answered.refusal?.code;
+const proposal: PendingProposal = await app.bridge.call('mcp.proposeTool', { name: 'notes.add' });
+// @ts-expect-error A tool has a name.
+await app.bridge.call('mcp.callTool', { arguments: {} });
 // @ts-expect-error There is no such method.
 await app.bridge.call('chrome.reset');
-export { first, items, opened, PlatformError, status, theme };
+export { first, items, opened, PlatformError, proposal, status, theme, tools, waits };
 `;
 
 const STRICT = {
@@ -169,10 +206,14 @@ for (const resolution of RESOLUTIONS) {
 /** Examples name the package. */
 const COMMENTS = /\/\*\*.*?\*\//gs;
 
-test('the package needs no other one, names none, and runs no script', async () => {
+test('the package needs no other one, imports none, and runs no script', async () => {
   const manifest = JSON.parse(await readFile(path.join(sdk, 'package.json'), 'utf8'));
-  for (const member of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts'])
+  for (const member of ['dependencies', 'optionalDependencies', 'scripts'])
     assert.equal(manifest[member], undefined, member);
+  // Whoever wants tools gives them to the SDK.
+  const peers = Object.keys(manifest.peerDependencies);
+  assert.deepEqual(peers, ['@modelcontextprotocol/client', '@modelcontextprotocol/server']);
+  for (const name of peers) assert.deepEqual(manifest.peerDependenciesMeta[name], { optional: true });
   assert.equal(manifest.sideEffects, false);
   const files = await readdir(sdk, { recursive: true });
   for (const file of files.filter((name) => /\.(?:js|d\.ts)$/.test(name))) {

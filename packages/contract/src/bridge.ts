@@ -34,9 +34,6 @@ export const LAUNCH_PLACE_MARK = '&';
 export const laterBridgeMethods = [
   'wallet.proposePayment',
   'wallet.proposePolicy',
-  'mcp.listTools',
-  'mcp.callTool',
-  'mcp.proposeTool',
   'schedules.list',
 ] as const;
 

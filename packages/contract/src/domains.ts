@@ -4,6 +4,7 @@
 import type { Domain } from './domain.ts';
 import { accountClosing, accountExport } from './domains/account-closing.ts';
 import { accounts } from './domains/accounts.ts';
+import { agents } from './domains/agents.ts';
 import { authorTokens } from './domains/author-tokens.ts';
 import { catalog } from './domains/catalog.ts';
 import { clients } from './domains/clients.ts';
@@ -46,6 +47,7 @@ import { workloads } from './domains/workloads.ts';
 
 export * from './domains/account-closing.ts';
 export * from './domains/accounts.ts';
+export * from './domains/agents.ts';
 export * from './domains/author-tokens.ts';
 export * from './domains/catalog.ts';
 export * from './domains/clients.ts';
@@ -98,6 +100,7 @@ const domains = {
   accountExport,
   grants,
   packages,
+  agents,
   catalog,
   disk,
   volumes,

@@ -60,6 +60,8 @@ const ROUTES: Readonly<Record<string, { readonly body?: string; readonly answer?
     'services.messaging.messages': { items: 'ConversationMessage' },
     'services.messaging.send': { body: 'SendMessage', answer: 'MessageAnswer' },
     'services.messaging.sync': { body: 'MessagingSync', answer: 'MessagingNews' },
+    'services.mcp': {},
+    'services.mcp.app': {},
     'services.workLeases.create': { body: 'CreateWorkLease', answer: 'WorkLeaseAnswer' },
     'services.workLeases.renew': { body: 'RenewWorkLease', answer: 'WorkLeaseAnswer' },
     'services.workLeases.release': {},

@@ -1,4 +1,4 @@
-// Packs the SDK for projects outside of this repository: plain JavaScript with declarations, without dependencies.
+// Packs the SDK for projects outside of this repository: plain JavaScript with declarations, without dependencies but optional ones.
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import * as path from 'node:path';
@@ -61,5 +61,14 @@ async function manifest(): Promise<Readonly<Record<string, unknown>>> {
       './package.json': './package.json',
     },
     files: ['dist', 'types'],
+    // Whoever uses or serves tools gives them to the SDK, which imports neither.
+    peerDependencies: {
+      '@modelcontextprotocol/client': '^2.4.0',
+      '@modelcontextprotocol/server': '^2.4.0',
+    },
+    peerDependenciesMeta: {
+      '@modelcontextprotocol/client': { optional: true },
+      '@modelcontextprotocol/server': { optional: true },
+    },
   };
 }

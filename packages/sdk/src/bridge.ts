@@ -21,12 +21,11 @@ export interface BridgeCallOptions {
 }
 
 /** The parameters of a method; left out where it has none or all are optional. */
-export type BridgeParams<Method extends BridgeCall> =
-  Record<never, never> extends BridgeCalls[Method]['params']
+export type BridgeParams<Method extends BridgeCall> = [BridgeCalls[Method]['params']] extends [undefined]
+  ? [params?: undefined, options?: BridgeCallOptions]
+  : Record<never, never> extends BridgeCalls[Method]['params']
     ? [params?: BridgeCalls[Method]['params'], options?: BridgeCallOptions]
-    : undefined extends BridgeCalls[Method]['params']
-      ? [params?: undefined, options?: BridgeCallOptions]
-      : [params: BridgeCalls[Method]['params'], options?: BridgeCallOptions];
+    : [params: BridgeCalls[Method]['params'], options?: BridgeCallOptions];
 
 interface Waiting {
   readonly resolve: (result: unknown) => void;

@@ -19,6 +19,7 @@ import type { CallOptions } from './call-options.ts';
 import { sendDownloadsToShell } from './downloads.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
+import { connectMcp, type McpClientPackage, type McpOptions } from './mcp-client.ts';
 import { type MessagingService, messagingService } from './messaging.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
@@ -54,6 +55,7 @@ export type {
   MessagingIdentity,
   MessagingNews,
   Notification,
+  PendingProposal,
   PickedContact,
   PublishNotification,
   Schedule,
@@ -64,11 +66,14 @@ export type {
   SetupState,
   ShellEvent,
   SystemInventory,
+  ToolAnswer,
+  UsableTool,
   WorkloadStatus,
 } from '@platform/contract';
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
 export type { CallOptions } from './call-options.ts';
+export type { McpClientLike, McpClientPackage, McpOptions } from './mcp-client.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { SchedulesService } from './schedules.ts';
@@ -202,6 +207,26 @@ export class App {
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   schedules(): SchedulesService {
     return schedulesService(this.#access);
+  }
+
+  /**
+   * The official client of the Model Context Protocol, connected to the tools of the platform and of other apps. Grant `mcp.tools.call`
+   * or `mcp.tools.propose` on the tools. A page without the package calls tools over the bridge: `app.bridge.call('mcp.callTool', …)`.
+   *
+   * @param official the package `@modelcontextprotocol/client`, or its import
+   * @throws {PlatformError} `grant_missing`, `not_found` for an app that serves no tools, and `invalid_request` without the package
+   *
+   * @example
+   * ```ts
+   * const tools = await app.mcp(import('@modelcontextprotocol/client'));
+   * await tools.callTool({ name: 'notes.add', arguments: { text: 'Milk' } });
+   * ```
+   */
+  mcp<Official extends McpClientPackage>(
+    official: Official | Promise<Official>,
+    options?: McpOptions<Official>,
+  ): Promise<InstanceType<Official['Client']>> {
+    return connectMcp(this.#access, official, options);
   }
 
   /** Apps that the account installed or published, those covered by the grant `apps.catalog.read`. */

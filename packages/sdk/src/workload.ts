@@ -4,6 +4,7 @@ import type { AppCapability, ListedAccount, MadeDraft, ServicesApp, SystemInvent
 import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
+import { connectMcp, type McpClientPackage, type WorkloadMcpOptions } from './mcp-client.ts';
 import { type MessagingService, messagingService } from './messaging.ts';
 import { type ObjectStorage, objectStorageFrom } from './object-storage.ts';
 import { type OutboundService, outboundService } from './outbound.ts';
@@ -17,6 +18,7 @@ import {
   type WorkflowOptions,
 } from './run-workflow.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
+import { type ToolsService, toolsService } from './serve-tools.ts';
 import {
   type AccountListOptions,
   type AppToMake,
@@ -72,6 +74,7 @@ export {
 } from './backend.ts';
 export type { CallOptions } from './call-options.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
+export type { McpClientLike, McpClientPackage, McpOptions, WorkloadMcpOptions } from './mcp-client.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
 export type { ObjectStorage } from './object-storage.ts';
 export type { OutboundRequest, OutboundService } from './outbound.ts';
@@ -85,6 +88,15 @@ export type {
   WorkflowOptions,
 } from './run-workflow.ts';
 export type { SchedulesService } from './schedules.ts';
+export type {
+  McpServerPackage,
+  NodeRequest,
+  NodeResponse,
+  ToolRequest,
+  ToolServer,
+  ToolServerAbout,
+  ToolsService,
+} from './serve-tools.ts';
 export type {
   AccountListOptions,
   AppToMake,
@@ -106,6 +118,8 @@ export interface PlatformServicesOptions {
   readonly gatewayToken: string;
   /** As the PLATFORM_S3 variables give it. Default: none. */
   readonly objectStorage?: ObjectStorage | null;
+  /** Where this workload serves tools, as PLATFORM_MCP_PATH gives it. Default: nowhere, unless it says so itself. */
+  readonly toolsPath?: string | undefined;
 }
 
 /**
@@ -131,11 +145,13 @@ export class PlatformServicesClient {
   readonly messaging: MessagingService;
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   readonly schedules: SchedulesService;
+  /** Tools that this workload has for other apps. Grant `mcp.tools.serve`. */
+  readonly tools: ToolsService;
   readonly #access: { readonly api: string; readonly token: string };
   readonly #objectStorage: ObjectStorage | null;
 
   constructor(options: PlatformServicesOptions) {
-    const { apiUrl, gatewayToken, objectStorage = null } = options;
+    const { apiUrl, gatewayToken, objectStorage = null, toolsPath } = options;
     this.#objectStorage = objectStorage;
     this.#access = { api: apiUrl.replace(/\/$/, ''), token: gatewayToken };
     this.notifications = notificationsService(this.#access);
@@ -143,6 +159,7 @@ export class PlatformServicesClient {
     this.workflows = workflowsService(this.#access);
     this.messaging = messagingService(this.#access);
     this.schedules = schedulesService(this.#access);
+    this.tools = toolsService(this.#access, toolsPath);
   }
 
   /**
@@ -160,7 +177,10 @@ export class PlatformServicesClient {
           'PLATFORM_API_URL or PLATFORM_GATEWAY_TOKEN is missing: this process was not started by the platform. Run it with `./platform dev`.',
       });
     }
-    return new PlatformServicesClient({ apiUrl, gatewayToken, objectStorage: objectStorageFrom(environment) });
+    return new PlatformServicesClient({
+      ...{ apiUrl, gatewayToken, objectStorage: objectStorageFrom(environment) },
+      toolsPath: environment.PLATFORM_MCP_PATH,
+    });
   }
 
   /** The outside service behind a secret slot of the manifest. Grants `secrets.use` and `network.connect`. */
@@ -200,6 +220,26 @@ export class PlatformServicesClient {
    */
   intelligence(provider: string): Intelligence {
     return intelligenceOf(this.#access, provider);
+  }
+
+  /**
+   * The official client of the Model Context Protocol, connected to the tools of the platform and of other apps. Grant `mcp.tools.call`
+   * or `mcp.tools.propose` on the tools.
+   *
+   * @param official the package `@modelcontextprotocol/client`, or its import
+   * @throws {PlatformError} `grant_missing`, `not_found` for an app that serves no tools, and `invalid_request` without the package
+   *
+   * @example
+   * ```ts
+   * const tools = await platform.mcp(import('@modelcontextprotocol/client'));
+   * await tools.callTool({ name: 'notes.add', arguments: { text: 'Milk' } });
+   * ```
+   */
+  mcp<Official extends McpClientPackage>(
+    official: Official | Promise<Official>,
+    options?: WorkloadMcpOptions<Official>,
+  ): Promise<InstanceType<Official['Client']>> {
+    return connectMcp(this.#access, official, options);
   }
 
   /**

@@ -5,8 +5,10 @@ import type {
   InstalledApp,
   Notification,
   NotificationSettings,
+  PendingProposal,
   RouteAnswer,
   SetupState,
+  ToolAnswer,
 } from '@platform/contract';
 import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
@@ -79,6 +81,15 @@ const CONTACT = {
   createdAt: '2026-11-21T10:00:00.000Z',
 };
 
+const TOOL_RESULT = { content: [{ type: 'text', text: 'done' }], isError: false, refusal: null };
+export const PROPOSAL: PendingProposal = {
+  id: 'prop-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203',
+  state: 'pending',
+  tool: 'notes.add',
+  expiresAt: '2026-11-21T10:15:00.000Z',
+};
+const PROPOSED: ToolAnswer = { kind: 'proposal', proposal: PROPOSAL };
+
 export interface World {
   grants: Grant[];
   /** By its manifest. */
@@ -97,6 +108,8 @@ export interface World {
   settings: NotificationSettings;
   /** What core answers a method that calls it, by route. */
   readonly answers: Readonly<Partial<Record<ShellRoute, unknown>>>;
+  /** What core answers a call of a tool. Default: what was asked for. */
+  readonly toolAnswer?: ToolAnswer;
   /** JSON text by app. */
   readonly kept: Map<string, string>;
   /** What the shell was made to do, in order. */
@@ -233,6 +246,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     stopBackend: async (asker, appId) => {
       did(`stop ${appId} for ${asker}`);
       return { ...asOwnerSees, state: 'stopped' };
+    },
+    listTools: async (appId, cursor) => {
+      did(`tools ${appId} ${cursor ?? ''}`);
+      return { items: [], nextCursor: null };
+    },
+    callTool: async (appId, { name, arguments: given = {}, propose }) => {
+      did(`${propose ? 'propose' : 'tool'} ${appId} ${name} ${JSON.stringify(given)}`);
+      return state.toolAnswer ?? (propose ? PROPOSED : { kind: 'result', ...TOOL_RESULT });
     },
     homeTiles: async () => ({ pinned: ['notes'], order: ['store'], begun: true }),
     arrangeHome: async (tiles) => {

@@ -126,6 +126,15 @@ test('a person answers what a tool asks, and the tool goes on', async () => {
   ]);
 });
 
+test('arguments that a backend wants in headers too are there, and clients send none', async () => {
+  await using hub = await connect(asker);
+  const { tools } = await hub.client.listTools();
+  const { inputSchema } = tools.find(({ name }) => name === 'repeats_in_header') ?? {};
+  assert.deepEqual(inputSchema?.properties, { region: { type: 'string' }, 'x-mcp-header': { type: 'string' } });
+  const done = await hub.client.callTool({ name: 'repeats_in_header', arguments: { region: 'eu' } });
+  assert.deepEqual(done.content, [{ type: 'text', text: 'both were there' }]);
+});
+
 test('what an app says of its work reaches whoever asked for it', async () => {
   for (const revision of ['modern', 'legacy'] as const) {
     await using hub = await connect(asker, { revision });

@@ -74,7 +74,13 @@ const gets: Readonly<Record<string, Answer>> = {
   talks: (response, id) =>
     result(response, id, {
       description: WORDS,
-      messages: [{ role: 'user', content: { type: 'text', text: 'hello', _meta: { 'platform/app': 1 } } }],
+      messages: [
+        { role: 'user', content: { type: 'text', text: 'hello', _meta: { 'platform/app': 1 } } },
+        {
+          role: 'user',
+          content: { type: 'resource_link', uri: 'evil://fine', name: 'x', icons: [{ src: 'http://127.0.0.1/' }] },
+        },
+      ],
     }),
   'no-messages': (response, id) => result(response, id, { messages: 'none' }),
 };

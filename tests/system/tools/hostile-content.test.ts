@@ -113,7 +113,8 @@ test('prompts that are not listed reach no app, and what one says is cut and cle
   await assert.rejects(client.getPrompt({ name: 'no-messages' }), /upstream_failed/);
   const { description = '', messages } = await client.getPrompt({ name: 'talks', arguments: { a: 'x' } });
   assert.ok(Buffer.byteLength(description) <= 4_096 && !description.includes('\u202e'));
-  assert.doesNotMatch(JSON.stringify(messages), /platform\//);
+  assert.match(JSON.stringify(messages), /resource_link/);
+  assert.doesNotMatch(JSON.stringify(messages), /platform\/|127\.0\.0\.1/);
   await assert.rejects(
     client.getPrompt({ name: 'talks', arguments: { a: 'x'.repeat(300_000) } }),
     /payload_too_large: The arguments take more than/,

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { KiB, type Limits, type Metrics, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { json, page, pageQuery } from './common.ts';
+import { proposal } from './proposals.ts';
 
 const limits = {
   toolArguments: { value: 256 * KiB, unit: 'bytes', meaning: 'arguments of a tool call, as compact JSON' },
@@ -72,6 +73,58 @@ export const toolCall = z.strictObject({
 });
 export type ToolCall = z.infer<typeof toolCall>;
 
+/** A tool as an app may use it. Title, description and schemas are what the app that has it says. */
+export const usableTool = z.strictObject({
+  /** By which it is called, e.g. `notes.add`. */
+  name: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  /** JSON Schema 2020-12. */
+  inputSchema: z.record(z.string(), z.unknown()),
+  outputSchema: z.record(z.string(), z.unknown()).optional(),
+  /** What its app says that it does, which may be wrong. */
+  annotations: z.strictObject({
+    readOnlyHint: z.boolean().optional(),
+    destructiveHint: z.boolean().optional(),
+    idempotentHint: z.boolean().optional(),
+    openWorldHint: z.boolean().optional(),
+  }),
+  /** The app that has it; `null` for a tool of the platform. */
+  app: z.strictObject({ id: z.string(), name: z.string() }).nullable(),
+  /** `required`: a call is a proposal, which does nothing until the person approves it. */
+  approval: z.enum(['none', 'required']),
+});
+export type UsableTool = z.infer<typeof usableTool>;
+
+/** A call that waits for the person. */
+export const pendingProposal = proposal
+  .pick({ id: true, tool: true, expiresAt: true })
+  .extend({ state: z.literal('pending') });
+export type PendingProposal = z.infer<typeof pendingProposal>;
+
+/** What a tool answered, or that the person has to decide first. Content and structured content are the words of its app. */
+export const toolAnswer = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('result'),
+    /** Blocks of the Model Context Protocol: `{ type: 'text', text }`, images, links. */
+    content: z.array(z.looseObject({ type: z.string() })),
+    structuredContent: z.unknown().optional(),
+    /** The tool failed, or the platform refused the call and `refusal` says why. */
+    isError: z.boolean(),
+    refusal: z.strictObject({ code: z.string(), retryAfter: z.number().optional() }).nullable(),
+  }),
+  z.strictObject({ kind: z.literal('proposal'), proposal: pendingProposal }),
+]);
+export type ToolAnswer = z.infer<typeof toolAnswer>;
+
+/** One call of a tool by a page, through the shell. */
+export const pageToolCall = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9_.-]{1,200}$/, 'must be the name of a tool'),
+  arguments: z.record(z.string(), z.unknown()).default({}),
+  /** Have the person decide, also about a tool that the app may call outright. */
+  propose: z.boolean().default(false),
+});
+
 /** What an app has to do with tools, for its person. */
 export const toolApp = z.strictObject({
   app: z.strictObject({ id: appId, name: z.string() }),
@@ -136,6 +189,31 @@ const routes = {
     params: z.strictObject({ appId }),
     refuses: ['concurrency_limited', 'not_found'],
   },
+  'apps.mcp.list': {
+    method: 'GET',
+    path: '/v1/apps/:appId/mcp/tools',
+    summary: "The tools that an app may use, for its page, with the app's own grants",
+    callers: ['session'],
+    params: z.strictObject({ appId }),
+    query: pageQuery,
+    refuses: ['concurrency_limited', 'grant_missing', 'not_found', 'runtime_paused'],
+    answers: { 200: page(usableTool) },
+    rate: 'session',
+  },
+  'apps.mcp.call': {
+    method: 'POST',
+    path: '/v1/apps/:appId/mcp/calls',
+    summary: "Call a tool for the page of an app, with the app's own grants",
+    callers: ['session'],
+    origin: 'shell',
+    confirms: { nothing: 'does what the app may do, whose person granted it' },
+    params: z.strictObject({ appId }),
+    body: json(pageToolCall, BODY),
+    refuses: ['concurrency_limited', 'grant_missing', 'not_found', 'runtime_paused', 'upstream_failed'],
+    answers: { 200: toolAnswer },
+    rate: 'session',
+    fillsDatabase: true,
+  },
   'account.tools': {
     method: 'GET',
     path: '/v1/account/tools',
@@ -165,3 +243,29 @@ const metrics = {
 } as const satisfies Metrics;
 
 export const tools = { limits, routes, metrics } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /**
+     * The tools that the app may call or propose (`mcp.tools.call`, `mcp.tools.propose`), by name, a part at a time. What it says of
+     * them are the words of the apps that have them.
+     */
+    'mcp.listTools': {
+      params: { readonly cursor?: string };
+      result: { readonly items: readonly UsableTool[]; readonly nextCursor: string | null };
+    };
+    /**
+     * Calls a tool by its name, e.g. `notes.add`. One that the app may only propose answers with `kind: 'proposal'`, and has done nothing
+     * yet. At most 100 calls of tools in ten seconds.
+     */
+    'mcp.callTool': {
+      params: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> };
+      result: ToolAnswer;
+    };
+    /** Has the person decide about a call, also of a tool that the app may call outright. */
+    'mcp.proposeTool': {
+      params: { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> };
+      result: PendingProposal;
+    };
+  }
+}

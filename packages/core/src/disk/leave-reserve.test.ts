@@ -19,12 +19,13 @@ test('with space nothing is held back', () => {
   leavingReserve(tmpdir())();
 });
 
-test('only what apps and address books add waits: people register, sign in, and everybody reads and removes', () => {
+test('only what apps, connected clients and address books add waits: people register, sign in, and everybody reads and removes', () => {
   const filling = Object.entries<RouteSpec>(routes).filter(([, { fillsDatabase }]) => fillsDatabase);
   assert.ok(filling.length > 0);
   for (const [id, { method, callers }] of filling) {
     assert.ok(method === 'POST' || method === 'PUT' || method === 'PATCH', id);
-    const isOfApps = callers.every((kind) => kind === 'installation' || kind === 'frontend');
-    assert.ok(isOfApps || id === 'apps.searchIndex' || id.startsWith('account.contacts.'), id);
+    const isOfApps = callers.every((kind) => ['installation', 'frontend', 'connection'].includes(kind));
+    const forApp = id === 'apps.searchIndex' || id === 'apps.mcp.call';
+    assert.ok(isOfApps || forApp || id.startsWith('account.contacts.'), id);
   }
 });

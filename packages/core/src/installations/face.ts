@@ -7,7 +7,7 @@ export { everyVolume, type OwnVolume } from './data-queries.ts';
 export { ensureMasterApps } from './default-installations.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
-export type { FrontendCaller } from './frontend-caller.ts';
+export { type FrontendCaller, pageOf } from './frontend-caller.ts';
 export { installApp } from './install-app.ts';
 export { findInstallationIdentity, type InstallationCaller, type InstallationIdentity } from './installation-caller.ts';
 export { startApp, stopApp } from './lifecycle.ts';

@@ -1,11 +1,13 @@
 // The browser part of an installation, by frontend capability (`pfc_…`) after its exchange, from its own origin; a launch
 // capability is none. Removed installations, suspended accounts and ended sessions do not authenticate.
+import { refuse } from '@platform/contract';
+import type { SessionCaller } from '../accounts/face.ts';
 import { appOrigin } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { CallerScheme } from '../http/callers/scheme.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
 import type { InstallationIdentity } from './installation-caller.ts';
-import { findByFrontendCapability } from './prepared-queries.ts';
+import { findByFrontendCapability, findPage } from './prepared-queries.ts';
 
 /** The browser part of an installation, by frontend capability (`pfc_…`) from its own origin. */
 export interface FrontendCaller extends InstallationIdentity {
@@ -59,5 +61,25 @@ async function findFrontend({ pool, clock, config }: CoreContext, tokenHash: Buf
     sessionId: row.session_id,
     origin: appOrigin(config, row.app_id, row.host_label),
     expiresAt: row.expires_at,
+  };
+}
+
+/**
+ * The page of an app of the session's account, as the shell acts for it (contract 5): what it may do is what the app was granted.
+ *
+ * @throws RefusalError `not_found`, `runtime_paused`
+ */
+export async function pageOf(
+  { pool, config }: CoreContext,
+  { accountKey, sessionId, expiresAt }: SessionCaller,
+  appId: string,
+): Promise<FrontendCaller> {
+  const row = await findPage(pool, accountKey, appId);
+  if (row === undefined) throw refuse('not_found');
+  if (row.paused) throw pausedRefusal();
+  return {
+    ...{ kind: 'frontend', installationId: row.id, accountKey, accountName: row.account_name, appId },
+    ...{ grants: row.grants, paused: row.paused, sessionId, expiresAt },
+    origin: appOrigin(config, appId, row.host_label),
   };
 }

@@ -209,6 +209,24 @@ export async function findByFrontendCapability(
   return rows[0];
 }
 
+const FIND_PAGE = {
+  name: 'find-page',
+  text: `
+    SELECT i.host_label, ${identity}
+     WHERE i.account_key = $1 AND i.app_id = $2 AND i.removed_at IS NULL`,
+};
+
+/** An installed app of an account; `undefined` for one that is not. */
+export async function findPage(
+  pool: pg.Pool,
+  accountKey: string,
+  appId: string,
+): Promise<(IdentityRow & { readonly host_label: string }) | undefined> {
+  const values = [accountKey, appId];
+  const { rows } = await pool.query<IdentityRow & { readonly host_label: string }>({ ...FIND_PAGE, values });
+  return rows[0];
+}
+
 const FIND_REQUEST = {
   name: 'find-request',
   text: `

@@ -9,6 +9,7 @@ import { sendWebAnswer } from '../http/web-answer.ts';
 import type { Hub } from './hub/hub-tool.ts';
 import { serveHub } from './hub/serve-hub.ts';
 import { changesFor } from './hub/tool-changes.ts';
+import { pageRoutes } from './page-routes.ts';
 import { selectToolApps, type ToolAppRow } from './queries.ts';
 import { listToolCalls } from './record.ts';
 import type { Serving } from './served/served-tools.ts';
@@ -79,6 +80,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   }
 
   return {
+    ...pageRoutes(hub, calls),
     'services.mcp': (call) => serve(call),
     'services.mcp.app': (call) => serveOne(call, call.params.appId),
     async 'mcp.tools'(call) {

@@ -77,6 +77,8 @@ export const shellRoutes = {
   'secrets.list': 'GET /v1/account/secrets',
   'secrets.put': 'PUT /v1/account/secrets/:name',
   'secrets.remove': 'DELETE /v1/account/secrets/:name',
+  'apps.mcp.list': 'GET /v1/apps/:appId/mcp/tools',
+  'apps.mcp.call': 'POST /v1/apps/:appId/mcp/calls',
   'account.tools': 'GET /v1/account/tools',
   'account.toolCalls': 'GET /v1/account/tool-calls',
   'apps.agent.read': 'GET /v1/apps/:appId/agent',

@@ -44,6 +44,11 @@ const indexLimit = createCallLimit(() => performance.now(), { calls: 10, windowM
 /** Above what the SDK reports of an app that moves without pause. */
 const placeLimit = createCallLimit(() => performance.now(), { calls: 50, windowMs: 10_000 });
 
+/** As many a minute as the hub takes of an installation (`toolCallRate`). */
+const toolLimit = createCallLimit(() => performance.now(), { calls: 100, windowMs: 10_000 });
+/** Above what core gives a call of a tool. */
+const TOOL_MS = 660_000;
+
 function askerOf(appId: string): Asker {
   return {
     name: nameOf(appId),
@@ -66,6 +71,14 @@ const shellSide: ShellSide = {
   indexForSearch: async (appId, entries) => {
     indexLimit.count(appId);
     return call('apps.searchIndex', { params: { appId }, body: { entries: [...entries] } });
+  },
+  listTools: async (appId, cursor) => {
+    toolLimit.count(appId);
+    return call('apps.mcp.list', { params: { appId }, query: { cursor } });
+  },
+  callTool: async (appId, body) => {
+    toolLimit.count(appId);
+    return call('apps.mcp.call', { params: { appId }, body, timeoutMs: TOOL_MS });
   },
   installedApps: readInstalledApps,
   catalog: () => everyItem((cursor) => call('catalog.list', { query: { limit: 200, cursor } })),

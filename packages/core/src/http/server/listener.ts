@@ -14,7 +14,8 @@ import { crossOriginMethods } from './route-table.ts';
 import type { ServerOptions } from './server.ts';
 
 const OWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const CROSS_ORIGIN_HEADERS = 'authorization, content-type, last-event-id, traceparent, tracestate';
+const CROSS_ORIGIN_HEADERS =
+  'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, tracestate';
 
 /** Behind proxies all clients have few addresses; they limit connections themselves. */
 const CONNECTIONS = 8_192;

@@ -8,6 +8,7 @@ import {
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { limits, refuse, sizeText } from '@platform/contract';
+import { isPublicHost } from '@platform/http';
 import * as z from 'zod';
 import { type CoreConfig, connectOrigin } from '../../config/config.ts';
 import type { CoreContext } from '../../context.ts';
@@ -120,7 +121,10 @@ function passQuestion(
 
 const DESCRIPTION = limits.toolDescription.value;
 
-/** Where an app may send a person: not to this platform, whose pages would seem to be what asks. */
+/**
+ * Where an app may send a person: not to this platform, whose pages would seem to be what asks, and to nothing on their computer or in their
+ * network.
+ */
 function foreignAddress(config: Pick<CoreConfig, 'origin'>, given: unknown): URL {
   if (typeof given !== 'string' || given.length > LONGEST_ADDRESS || !URL.canParse(given))
     throw wrong('asks to open an address that is none');
@@ -132,6 +136,7 @@ function foreignAddress(config: Pick<CoreConfig, 'origin'>, given: unknown): URL
   const host = url.hostname.replace(/\.+$/, '');
   if ([config.origin, connectOrigin(config)].some((origin) => new URL(origin).hostname === host))
     throw wrong('asks to open a page of this platform');
+  if (!isPublicHost(url.hostname)) throw wrong('asks to open an address that is not public');
   return url;
 }
 

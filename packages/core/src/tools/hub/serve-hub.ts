@@ -12,6 +12,7 @@ import { RefusalError } from '@platform/contract';
 import { PLATFORM_VERSION } from '../../version.ts';
 import { askPerson } from '../proposals/ask-person.ts';
 import type { Serving } from '../served/served-tools.ts';
+import { withoutHeaders } from '../served/usable-schema.ts';
 import { contentCapabilities, mayUseContent, serveContent } from './app-content.ts';
 import type { RequestOf } from './ask-app.ts';
 import { callTool, refused, type ToolCallParts } from './call-tool.ts';
@@ -104,7 +105,7 @@ function shown(tool: HubTool): ListToolsResult['tools'][number] {
     name,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description: describe(tool, description) }),
-    ...{ inputSchema, annotations },
+    ...{ inputSchema: tool.of === 'app' ? withoutHeaders(inputSchema) : inputSchema, annotations },
     // A client would hold the proposal to it.
     ...(outputSchema === undefined || use === 'propose' ? {} : { outputSchema }),
     _meta: {

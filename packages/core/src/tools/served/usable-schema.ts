@@ -54,3 +54,30 @@ export function isUsableSchema(schema: object): boolean {
 
   return isUsable(schema, 0);
 }
+
+const HEADER = 'x-mcp-header';
+
+/**
+ * The schema without what makes clients repeat arguments in headers. The hub reads them in the body alone, as whoever stands before it
+ * may; towards the backend they are sent as it asks.
+ */
+export function withoutHeaders<Schema extends object>(schema: Schema): Schema {
+  return JSON.stringify(schema).includes(`"${HEADER}"`) ? (strip(schema) as Schema) : schema;
+
+  function strip(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map(strip);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([keyword, member]) => {
+        if (keyword === HEADER) return [];
+        if (VALUES.has(keyword)) return [[keyword, member]];
+        return [[keyword, NAMED.has(keyword) ? stripNamed(member) : strip(member)]];
+      }),
+    );
+  }
+
+  function stripNamed(members: unknown): unknown {
+    if (typeof members !== 'object' || members === null) return members;
+    return Object.fromEntries(Object.entries(members).map(([name, member]) => [name, strip(member)]));
+  }
+}

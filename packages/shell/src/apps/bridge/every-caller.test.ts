@@ -26,6 +26,10 @@ const openToAll: readonly string[] = [
   'downloads.save {"file":{},"name":"list.csv"}',
   'contacts.pick {}',
   'search.open {}',
+  // Core decides with the app's own grants.
+  ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool'] as const).flatMap((name) =>
+    samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
+  ),
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
@@ -183,8 +187,16 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
     for (const extra of ['extra', 'constructor', 'caller']) wrong.push({ ...params, [extra]: 'x' });
     wrong.push(JSON.parse('{"__proto__":{"appId":"notes"}}'));
     for (const [key, read] of Object.entries<Reader<unknown>>(method.params)) {
-      const isList = Array.isArray(Object.entries(params ?? {}).find(([name]) => name === key)?.[1]);
-      for (const value of [null, {}, isList ? ['A'] : [], 0.5, '\u0000', 'x'.repeat(10_000)])
+      const given = Object.entries(params ?? {}).find(([name]) => name === key)?.[1];
+      const isObject = key === 'arguments';
+      for (const value of [
+        null,
+        isObject ? new Map() : {},
+        Array.isArray(given) ? ['A'] : [],
+        0.5,
+        '\u0000',
+        'x'.repeat(10_000),
+      ])
         wrong.push({ ...params, [key]: value });
       if (isRequired(read)) wrong.push({ ...params, [key]: undefined });
     }

@@ -421,8 +421,8 @@ test('the context has the states of backends with the grant that shows them, and
 });
 
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
-  const later = laterBridgeMethods.filter((method) => /^(wallet|mcp|schedules)/.test(method));
-  assert.equal(later.length, 6);
+  const later = laterBridgeMethods.filter((method) => /^(wallet|schedules)/.test(method));
+  assert.equal(later.length, 3);
   for (const method of later) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
   }

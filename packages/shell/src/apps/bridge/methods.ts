@@ -9,6 +9,7 @@ import { downloadMethods } from './methods/downloads.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
+import { mcpMethods } from './methods/mcp.ts';
 import { notificationMethods } from './methods/notifications.ts';
 import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
@@ -24,6 +25,7 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...systemMethods,
   ...searchMethods,
   ...contactMethods,
+  ...mcpMethods,
   ...linkMethods,
   ...downloadMethods,
   ...chromeMethods,

@@ -3,7 +3,7 @@
 import { BRIDGE_LIMITS, type SearchEntry } from '@platform/contract';
 import { HARMFUL } from '@platform/contract/plain-text';
 import { isPlace } from './place.ts';
-import { isPlainObject } from './plain-data.ts';
+import { isPlainObject, type PlainObject } from './plain-data.ts';
 import { BridgeRefusal } from './refusal.ts';
 
 /** Gives the value of one parameter. @throws BridgeRefusal `invalid_request` naming it */
@@ -72,6 +72,12 @@ export function truth(): Reader<boolean> {
   };
 }
 
+/** Any object; that it is plain data of bounded size was seen when the message came (plain-data.ts). */
+export const plainObject: Reader<PlainObject> = (value, name) => {
+  if (!isPlainObject(value)) throw invalid(`\`${name}\` must be an object.`);
+  return value;
+};
+
 /** Text that is JSON, as it came: what it says is the app's own business. */
 export const jsonText: Reader<string> = (value, name) => {
   if (typeof value === 'string' && isJson(value)) return value;
@@ -97,6 +103,7 @@ export const appIdList: Reader<string[]> = (value, name) => {
 };
 export const versionText = text(/^\d{1,9}\.\d{1,9}\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{1,50})?$/, 'a version such as 1.0.0');
 export const targetText = text(/^\?[\w\-.~!$&'()*+,;=:@%/?]{0,511}$/, 'a query string that starts with ?');
+export const toolNameText = text(/^[A-Za-z0-9_.-]{1,200}$/, 'the name of a tool');
 export const topicText = text(/^[a-z0-9._-]{1,64}$/, 'a notification topic');
 export const notificationIdText = text(/^ntf-[0-9a-f-]{36}$/, 'a notification id');
 export const draftIdText = text(/^drf-[0-9a-f-]{36}$/, 'the id of a draft');

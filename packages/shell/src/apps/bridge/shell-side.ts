@@ -12,8 +12,11 @@ import type {
   NotificationSettings,
   NotificationSettingsChange,
   PickedContact,
+  RouteAnswer,
+  RouteBodyInput,
   SearchEntry,
   ShellSurface,
+  ToolAnswer,
   WorkloadStatus,
 } from '@platform/contract';
 import type { call } from '../../api/client.ts';
@@ -83,6 +86,11 @@ export interface ShellSide {
   markAllRead(topics: readonly string[]): Promise<number>;
   notificationSettings(): Promise<NotificationSettings>;
   changeNotificationSettings(change: NotificationSettingsChange): Promise<NotificationSettings>;
+
+  /** What the hub of tools lists to the app. @throws BridgeRefusal `rate_limited` */
+  listTools(appId: string, cursor: string | undefined): Promise<RouteAnswer<'apps.mcp.list'>>;
+  /** Calls a tool as the app. @throws BridgeRefusal `rate_limited` */
+  callTool(appId: string, toolCall: RouteBodyInput<'apps.mcp.call'>): Promise<ToolAnswer>;
 
   open(appId: string, target: string | null): void;
   goHome(): void;

@@ -141,8 +141,8 @@ function ConnectionReview({ asked }: { readonly asked: Asked & Connecting }) {
         </fieldset>
         {withoutAsking.length > 0 && (
           <Note tone="warning">
-            Without asking, it can also read what these apps offer, and change, send, delete and pay, whatever the tools
-            can do, and read what their apps offer. Allow this only to a client that you trust with your account.
+            Without asking, it can also change, send, delete and pay, whatever the tools can do, and read what their
+            apps offer. Allow this only to a client that you trust with your account.
           </Note>
         )}
         <Note tone="info">

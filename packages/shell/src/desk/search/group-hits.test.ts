@@ -67,6 +67,6 @@ test('the summary counts all that is listed, and the apps that hold it', () => {
   assert.equal(summaryOf(found(['farm'], many('notes', 3)), 0), '4 results');
   const inTwo = found(['farm'], [...many('notes', 3), ['mail', 'm']]);
   assert.equal(summaryOf(inTwo, 0), '5 results in 2 apps');
-  assert.equal(summaryOf(inTwo, 3), '8 results', 'some of them in none');
+  assert.equal(summaryOf(inTwo, 3), '8 results, 4 of them in 2 apps');
   assert.equal(summaryOf(found([], []), 1), '1 result');
 });

@@ -52,7 +52,7 @@ export function groupHits({ apps, items }: SearchResult, shownWhole: ReadonlySet
 }
 
 /**
- * `1 result`, `7 results in 2 apps`: for those who cannot see the list.
+ * `1 result`, `7 results in 2 apps`, `9 results, 6 of them in 2 apps`: for those who cannot see the list.
  *
  * @param others what is listed besides: commands, and apps of the Store
  */
@@ -60,5 +60,6 @@ export function summaryOf({ apps, items }: SearchResult, others: number): string
   const amount = apps.length + items.length + others;
   const found = `${amount} ${amount === 1 ? 'result' : 'results'}`;
   const holders = new Set(items.map(({ appId }) => appId)).size;
-  return holders < 2 || others > 0 ? found : `${found} in ${holders} apps`;
+  if (holders < 2) return found;
+  return others === 0 ? `${found} in ${holders} apps` : `${found}, ${items.length} of them in ${holders} apps`;
 }

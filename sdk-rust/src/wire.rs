@@ -20,6 +20,7 @@ string_enum! {
         BindingStale = "binding_stale",
         BudgetExhausted = "budget_exhausted",
         ConcurrencyLimited = "concurrency_limited",
+        ConsentDenied = "consent_denied",
         ContactExists = "contact_exists",
         ConversationConflict = "conversation_conflict",
         DiskQuota = "disk_quota",

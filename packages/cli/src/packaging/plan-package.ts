@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   checkExecutable,
   EXECUTABLE_HEAD_BYTES,
+  inPackageOrder,
   limits,
   type Manifest,
   readImageReference,
@@ -81,8 +82,7 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
     if (manifest.frontend !== undefined) await addSdk(files, SDK_NAMES.browser, sdk.browser);
     if (workload?.runtime === 'node') await addSdk(files, SDK_NAMES.workload, sdk.workload);
   }
-  files.sort((one, other) => (one.name < other.name ? -1 : 1));
-  files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
+  files.push({ name: 'manifest.json', size: bytes.length, source: { bytes } });
   problems.push(
     ...missingEntries(manifest, files),
     ...(await executableFaults(manifest, files)),
@@ -92,7 +92,7 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
   if (problems.length > 0) throw new PackageProblem(problems);
   return {
     manifest,
-    files,
+    files: inPackageOrder(files),
     leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))),
     litter: litter.sort(),
   };

@@ -21,6 +21,7 @@ import {
 import { bytesOf } from '../../blobs/guard-upload.ts';
 import { storeStream } from '../../blobs/store-stream.ts';
 import { syncFolder } from '../../blobs/sync-folder.ts';
+import { tooDeep } from '../../http/bodies/parse-body.ts';
 import { checkPictures } from './check-pictures.ts';
 import { FrontendWriter } from './frontend-writer.ts';
 import { inflatePackage } from './inflate-package.ts';
@@ -163,12 +164,15 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
   if (bytes === undefined) throw packageFault('The package has no manifest.json at its root.');
   let text: string;
   let value: unknown;
+  let isTooDeep = false;
   try {
     text = STRICT_UTF8.decode(bytes);
-    value = JSON.parse(text);
+    isTooDeep = tooDeep(text);
+    value = isTooDeep ? null : JSON.parse(text);
   } catch {
     throw packageFault('manifest.json is not valid JSON in UTF-8.');
   }
+  if (isTooDeep) throw packageFault(`manifest.json is nested deeper than ${limits.jsonDepth.value} levels.`);
   if (repeatsMember(text, value)) throw packageFault('manifest.json names a member twice.');
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) throw notValid('manifest.json', fieldErrors(parsed.error));

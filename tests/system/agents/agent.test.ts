@@ -82,7 +82,14 @@ test('the agent says what it is: its model, its limits, its tools under both nam
   assert.equal(shown.limits.toolCalls, 3);
   assert.deepEqual(
     shown.tools.map(({ name, tool }) => [name, tool]),
-    ['add', 'broken', 'count', 'hold', 'hostile', 'long'].map((tool) => [`notes_${tool}`, `notes.${tool}`]),
+    [
+      ...['add', 'broken', 'count', 'hold', 'hostile', 'long'].map((tool) => [`notes_${tool}`, `notes.${tool}`]),
+      // Which it may propose, as every agent may.
+      ...['proposals.cancel', 'proposals.get', 'proposals.list', 'workflows.get', 'workflows.list'].map((tool) => [
+        `platform-${tool.replace('.', '_')}`,
+        `platform-${tool}`,
+      ]),
+    ],
   );
 });
 

@@ -41,9 +41,13 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
 
 /** Where its answer goes. */
 export interface NodeResponse {
+  /** Begins the answer. */
   writeHead(status: number, headers: Record<string, string>): unknown;
+  /** Sends a piece of the body. @returns false while no more should follow */
   write(piece: Uint8Array): boolean;
+  /** Ends the answer. */
   end(): unknown;
+  /** Calls back when more may follow, or nobody waits any more. */
   once(event: 'close' | 'drain', listener: () => void): unknown;
 }
 

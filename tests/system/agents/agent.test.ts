@@ -210,12 +210,9 @@ test('killed in the middle of a turn, the agent says so, goes on, and the tool i
   assert.match(textOf(messages[6]?.content), /interrupted by a restart/);
 });
 
-test('a tool that it may only propose becomes a proposal, whose outcome it can ask for', async () => {
+test('without a grant for tools it proposes calls, and can ask for the outcome', async () => {
   const proposer = await world.install('proposer', {
-    permissions: [
-      { id: 'intelligence.use', resources: ['openai:*'] },
-      { id: 'mcp.tools.propose', resources: ['notes.add'] },
-    ],
+    permissions: [{ id: 'intelligence.use', resources: ['openai:*'] }],
   });
   world.provider.play(calling(['notes_add', { note: 'cheese' }]));
   const session = await proposer.newSession();

@@ -141,8 +141,15 @@ export interface IdentityRow {
   readonly paused: boolean;
 }
 
+/** What agents may do without a grant: a person approves each call that they propose (contract 4g). */
+const OF_AGENTS: readonly Grant[] = [{ id: 'mcp.tools.propose', resources: ['*'] }];
+
 const identity = `
-  i.id, i.account_key, a.name AS account_name, i.app_id, i.grants, a.paused_at IS NOT NULL AS paused
+  i.id, i.account_key, a.name AS account_name, i.app_id,
+  CASE WHEN EXISTS (SELECT FROM published_versions v
+                     WHERE v.app_id = i.app_id AND v.version = i.version AND v.manifest #>> '{workload,runtime}' = 'agent')
+       THEN i.grants || '${JSON.stringify(OF_AGENTS)}'::jsonb ELSE i.grants END AS grants,
+  a.paused_at IS NOT NULL AS paused
     FROM installations i
     JOIN account_states a ON a.key = i.account_key AND a.suspended_at IS NULL`;
 

@@ -145,14 +145,15 @@ for (const [device, viewport] of BOTH_DEVICES) {
 
     await t.test('a change shows the lines that differ, and what hides in them', async () => {
       const changed = SCRIPT.replace("'Basil'", "'Basil', 'Fern'").concat('// \u202E tuo kcehc\n');
-      const again = await helper(page);
-      await page.evaluate(() => location.assign('#/settings/apps'));
+      await page.goto(`${platform.origin}/#/settings/apps`);
       await page.getByRole('heading', { name: 'Apps', exact: true }).waitFor();
-      const draft = await make(again, id, plants(id, '1.1.0', changed));
+      // In another tab, so that in this one the app is not in front.
+      const elsewhere = await context.newPage();
+      const draft = await make(await helper(elsewhere), id, plants(id, '1.1.0', changed));
+      await elsewhere.close();
       await page.getByText('Helper changed Plants').waitFor();
       await look(page, device, 'draft-announced');
-      await page.evaluate(() => location.assign('#/app/helper'));
-      await page.getByRole('heading', { name: 'Apps', exact: true }).waitFor({ state: 'hidden' });
+      const again = await helper(page);
       const answer = await askFor(again, draft.id);
       const review = page.getByRole('dialog', { name: 'Change Plants?', exact: true });
       await review.getByText('From 1.0.0 to 1.1.0').waitFor();

@@ -46,6 +46,7 @@ test('the system apps and the examples are built', () => {
       ...SYSTEM_APPS,
       'chat',
       'chat-room',
+      'herald',
       'notes',
       'order',
       'photo-box',

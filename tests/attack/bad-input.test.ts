@@ -48,6 +48,8 @@ async function rowCounts(): Promise<Record<string, string>> {
 function pathOf(spec: RouteSpec): string {
   return spec.path
     .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
+    .replace('/drafts/:id', `/drafts/drf-${UUID}`)
+    .replace('/web-search/:id', `/web-search/wsr-${UUID}`)
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace(':appId', 'castowner-mighty')

@@ -7,7 +7,7 @@ import * as path from 'node:path';
 import { before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { planPackage, SDK_NAMES } from '@platform/cli/packaging';
-import { manifest } from '@platform/contract';
+import { agentManifest, manifest } from '@platform/contract';
 import * as z from 'zod';
 import { blocksOf } from '../support/documented.ts';
 
@@ -99,7 +99,10 @@ test('defaults in the table are those of the schema', () => {
     frontend: {},
     workload: { runtime: 'node', entry: 'a.mjs' },
   });
+  const { webSearch, maxToolCalls } = agentManifest.parse({ instructions: 'a.md' });
   const expected: Record<string, unknown> = {
+    'workload.agent.webSearch': webSearch,
+    'workload.agent.maxToolCalls': maxToolCalls,
     'frontend.entry': frontend?.entry,
     'frontend.chrome': frontend?.chrome,
     'workload.port': workload?.port,

@@ -58,6 +58,13 @@ POST /v1/services/runtime/work-leases
 POST /v1/services/runtime/work-leases/:/renew
 DELETE /v1/services/runtime/work-leases/:
 GET /v1/services/apps|system
+POST /v1/services/apps
+GET /v1/account/drafts
+POST /v1/account/drafts/:/accept|decline
+POST /v1/services/web-search
+GET /v1/apps/:/agent
+POST /v1/apps/:/agent/web-search/:
+DELETE /v1/apps/:/agent/web-search
 GET|POST /v1/services/schedules
 GET|PATCH|DELETE /v1/services/schedules/:
 POST /v1/services/schedules/:/run
@@ -87,7 +94,7 @@ verification_failed origin_not_allowed grant_missing grants_exceed_request not_a
 proposal_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
 activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota
 binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
-rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
+consent_denied rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
 upstream_redirect_refused upstream_timeout transport_unavailable workload_unavailable runtime_paused unavailable
 `;
 

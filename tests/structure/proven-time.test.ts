@@ -13,6 +13,8 @@ const sources = globSync('**/*.ts', { cwd: SOURCE, exclude: ['**/*.test.ts'] }).
 
 /** Deletions that compare with a time for another reason than age, by their function, and why. */
 const NOT_BY_AGE: Readonly<Record<string, string>> = {
+  deleteFormer: 'what an app asks for: its former draft of the same app, unless somebody accepts that one',
+  deleteUndecided: 'what the person asks for: a draft that nobody accepts just now',
   deleteEndedRun: 'what an app or its owner asks for: a run that still goes is kept',
   JobTable: 'a job that is done; that it is due only means that it is tried',
   LOCK: 'what an app asks for: another run with the identity of one that is to be removed',

@@ -28,6 +28,7 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'notifications.publish', resources: ['*'] },
   { id: 'notifications.read', resources: ['*'] },
   { id: 'apps.catalog.read', resources: ['*'] },
+  { id: 'apps.create', resources: ['*'] },
   { id: 'search.index', resources: ['self'] },
   { id: 'system.inventory.read', resources: ['*'] },
   { id: 'object-storage.raw', resources: ['self'] },

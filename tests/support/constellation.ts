@@ -136,6 +136,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       pushPrivateOrigins: [],
       searchOpenSearch: null,
       intelligenceFile: null,
+      webSearchFile: null,
       packagesDirectory,
       shellDirectory,
       ...options.config,

@@ -44,6 +44,8 @@ export interface WorldLimits {
   readonly requestsPerMinute?: number;
   readonly monthlyTokens?: number;
   readonly bodyMiB?: number;
+  /** In place of one of each dialect. */
+  readonly providers?: readonly object[];
 }
 
 /** Core with its file of providers; nothing is called yet. */

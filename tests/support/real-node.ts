@@ -1,5 +1,6 @@
 // A node with a real Runtime, real Gateways and real sandboxes, in this process beside the core of a constellation.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { agentWorker } from '@platform/agent-worker/program';
 import { type Core, linkKeyOf } from '@platform/core';
 import { startGateway } from '@platform/gateway';
 import type { LinkKey } from '@platform/link';
@@ -62,6 +63,7 @@ export async function startRealNode(
     random: randomBytes,
     log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
     startGateway,
+    agentWorker,
   });
   await runtime.registered;
   return {

@@ -28,6 +28,7 @@ const GRANTS: readonly Grant[] = [
   ...SUITE_GRANTS,
   { id: 'search.index', resources: ['self'] },
   { id: 'apps.catalog.read', resources: [APP] },
+  { id: 'apps.create', resources: ['*'] },
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },

@@ -32,7 +32,6 @@ export const LAUNCH_PLACE_MARK = '&';
 
 /** Methods of contract 5 that are not there yet: the shell refuses them with `unavailable`. */
 export const laterBridgeMethods = [
-  'apps.create',
   'wallet.proposePayment',
   'wallet.proposePolicy',
   'schedules.list',

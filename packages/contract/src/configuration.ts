@@ -336,6 +336,11 @@ export const configurationVariables = {
     meaning:
       'JSON file with the AI providers that apps may use, their keys’ files, and the limits of each app; docs/operators.md has an example. Read again on SIGHUP. Fleet adds to it, and says what it leaves open. Empty: no file.',
   },
+  PLATFORM_WEB_SEARCH_FILE: {
+    default: '',
+    meaning:
+      'JSON file with the search engine through which agents search the web, each time after their person allowed it; docs/operators.md has an example. Read again on SIGHUP. Empty: nobody searches the web.',
+  },
   PLATFORM_MESSAGING_SERVER_NAME: {
     default: '',
     meaning:

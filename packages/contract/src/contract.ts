@@ -18,6 +18,7 @@ export * from './metrics.ts';
 export * from './missing-grant.ts';
 export * from './near-names.ts';
 export * from './notification-text.ts';
+export * from './package-format.ts';
 export * from './permissions.ts';
 export * from './plain-text.ts';
 export * from './platform-sender.ts';

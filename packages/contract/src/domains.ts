@@ -4,6 +4,7 @@
 import type { Domain } from './domain.ts';
 import { accountClosing, accountExport } from './domains/account-closing.ts';
 import { accounts } from './domains/accounts.ts';
+import { agents } from './domains/agents.ts';
 import { authorTokens } from './domains/author-tokens.ts';
 import { catalog } from './domains/catalog.ts';
 import { clients } from './domains/clients.ts';
@@ -12,6 +13,7 @@ import { connections } from './domains/connections.ts';
 import { contacts } from './domains/contacts.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
+import { drafts } from './domains/drafts.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { guide } from './domains/guide.ts';
@@ -39,11 +41,13 @@ import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
 import { tools } from './domains/tools.ts';
+import { webSearch } from './domains/web-search.ts';
 import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
 
 export * from './domains/account-closing.ts';
 export * from './domains/accounts.ts';
+export * from './domains/agents.ts';
 export * from './domains/author-tokens.ts';
 export * from './domains/catalog.ts';
 export * from './domains/clients.ts';
@@ -52,6 +56,7 @@ export * from './domains/connections.ts';
 export * from './domains/contacts.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
+export * from './domains/drafts.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
@@ -82,6 +87,7 @@ export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/tools.ts';
+export * from './domains/web-search.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
 
@@ -94,12 +100,14 @@ const domains = {
   accountExport,
   grants,
   packages,
+  agents,
   catalog,
   disk,
   volumes,
   installations,
   home,
   development,
+  drafts,
   clients,
   workloads,
   pause,
@@ -111,6 +119,7 @@ const domains = {
   schedules,
   secrets,
   tools,
+  webSearch,
   proposals,
   outbound,
   nodes,

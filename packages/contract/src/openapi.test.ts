@@ -71,8 +71,8 @@ test('every code that a route names is one of the table, and every code is named
     ),
   );
   const nowhere = Object.keys(errors).filter((code) => !named.has(code));
-  // A bug; and of every path, for another method.
-  const known = ['internal_error', 'method_not_allowed'];
+  // A bug; of every path, for another method; and what the worker of agents says, whose routes are a backend's.
+  const known = ['agent_busy', 'agent_session_full', 'internal_error', 'method_not_allowed'];
   assert.deepEqual(nowhere.sort(), known);
 });
 
@@ -83,8 +83,8 @@ test('every JSON body of the account routes refuses secret material', () => {
   }
 });
 
-/** What an installation may do by being one (specification 2.2, 4.2 and 4.9). */
-const INTRINSIC = /^services\.(?:appCapability|workLeases|workflows)\./;
+/** What an installation may do by being one (specification 2.2, 4.2 and 4.9), and what core asks the person for each time. */
+const INTRINSIC = /^services\.(?:(?:appCapability|workLeases|workflows)\.|webSearch$)/;
 
 test('every route names at least one caller, and only routes for frontends and workloads name a grant', () => {
   for (const [id, spec] of Object.entries(routes)) {

@@ -32,7 +32,6 @@ export const permissions = {
     plain: 'create private apps for you, through a prompt',
     resources: ALL,
     critical: true,
-    unbuilt: true,
   },
   'apps.install': { plain: 'ask you to install apps', resources: 'app ids', part: 'frontend' },
   'apps.uninstall': { plain: 'remove apps, keeping their data', resources: 'app ids', part: 'frontend' },

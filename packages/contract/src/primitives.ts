@@ -24,6 +24,10 @@ export const activityId = prefixedId('act');
 export type ActivityId = z.infer<typeof activityId>;
 export const scheduleId = prefixedId('sch');
 export type ScheduleId = z.infer<typeof scheduleId>;
+export const draftId = prefixedId('drf');
+export type DraftId = z.infer<typeof draftId>;
+export const webSearchId = prefixedId('wsr');
+export type WebSearchId = z.infer<typeof webSearchId>;
 export const contactId = prefixedId('ctc');
 export type ContactId = z.infer<typeof contactId>;
 

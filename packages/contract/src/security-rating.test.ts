@@ -228,6 +228,7 @@ const APPS = {
   'apps/wallet': 4,
   'examples/chat': 3,
   'examples/chat-room': 2,
+  'examples/herald': 2,
   'examples/notes': 4,
   'examples/notes-python': 4,
   'examples/order': 3,

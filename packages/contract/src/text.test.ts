@@ -70,6 +70,7 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
     },
   ],
   ['manifest with an executable', manifest, packageOfExecutable()],
+  ['manifest of an agent', manifest, packageOfAgent()],
   [
     'notification',
     publishNotificationBody,
@@ -96,6 +97,13 @@ const schemas: readonly (readonly [string, z.ZodType, object])[] = [
     },
   ],
 ];
+
+function packageOfAgent(): object {
+  const agent = { instructions: 'instructions.md', model: { provider: 'openai', id: 'small' } };
+  const permissions = [{ id: 'intelligence.use', resources: ['*'], reason: 'Answers' }];
+  const workload = { runtime: 'agent', agent };
+  return { schemaVersion: 9, id: 'sample', version: '1.0.0', name: 'S', summary: 'S', workload, permissions };
+}
 
 function packageOfExecutable(): object {
   const workload = { runtime: 'binary', entry: 'server', processor: 'x64' };

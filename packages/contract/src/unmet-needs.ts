@@ -85,7 +85,7 @@ function noRuntime(runtime: NonNullable<AppNeeds['backend']>['runtime'], offers:
       operator: 'Run a node with Docker, and restart it.',
       command: 'PLATFORM_RUNTIME_DRIVER=docker',
     });
-  const what = runtime === 'binary' ? 'an executable' : 'a script for Node.js';
+  const what = { binary: 'an executable', agent: 'an agent', node: 'a script for Node.js' }[runtime];
   return need('blocks', `Its backend is ${what}, and no machine of this platform runs those.`, offers, {
     operator: 'See what keeps your machines from running it.',
     command: './platform doctor',

@@ -7,6 +7,7 @@ import { contactDomain } from './contacts/domain.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
+import { draftDomain } from './drafts/domain.ts';
 import { exportDomain } from './export/domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { homeDomain } from './home/domain.ts';
@@ -34,6 +35,7 @@ import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
 import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
+import { webSearchDomain } from './web-search/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
 /** How some domains work, and what is opened before them. */
@@ -66,6 +68,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     pauseDomain(context),
     installationDomain(context),
     homeDomain(context),
+    draftDomain(context),
     clientDomain(context),
     notificationDomain(context),
     pushDomain(context, options.pushing),
@@ -80,6 +83,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     messagingDomain(context),
     contactDomain(context),
     toolDomain(context),
+    webSearchDomain(context),
     connectionDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),

@@ -1,5 +1,6 @@
 // The environment of a workload: what the platform gives it, and what its manifest may add.
 import { type Assignment, objectStorageView, type PublicPortBinding } from '@platform/contract';
+import { agentVariables } from './agents.ts';
 import type { GatewayUrls, InsidePlaces } from './drivers/driver.ts';
 
 /** Names that would change how the sandbox or Node itself starts, or that only the platform may set. */
@@ -55,6 +56,7 @@ export function workloadEnvironment({
     PLATFORM_GATEWAY_TOKEN: gatewayCredential,
     PLATFORM_APP_CAPABILITY: appCapability,
     PLATFORM_APP_ORIGIN: assignment.appOrigin,
+    ...agentVariables(assignment),
     ...(inside.volume === undefined ? {} : { PLATFORM_VOLUME_DIR: inside.volume }),
     ...(assignment.workload.mcp === undefined ? {} : { PLATFORM_MCP_PATH: assignment.workload.mcp.path }),
     ...(assignment.objectStorage ? storageVariables(gatewayCredential) : {}),

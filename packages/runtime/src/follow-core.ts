@@ -113,6 +113,7 @@ async function registrationOf({ options, means, sides: { control, publicSide } }
     asksCapabilities: true as const,
     machine: describeMachine(means.driver.report, {
       memoryMiB: options.memoryMiB,
+      agents: options.agentWorker !== undefined,
       diskMiB: await means.volumeCapacityMiB,
       sharedStore: means.sharedVolumes?.store,
       gives: giftsOf(options, means),

@@ -11,19 +11,22 @@ export function describeMachine(
   report: DriverReport,
   more: {
     readonly memoryMiB: number | undefined;
+    /** Whether it has the worker of agents, which is a script. */
+    readonly agents: boolean;
     readonly diskMiB: number;
     readonly sharedStore: string | undefined;
     readonly gives: readonly MachineGift[];
   },
 ): NodeMachine {
   const processor = processorKinds.find((kind) => kind === process.arch);
+  const runtimes = report.runtimes ?? ['node'];
   return {
     memoryMiB: more.memoryMiB ?? Math.max(1, Math.floor((machineMemory() / MiB) * SHARE_OF_WORKLOADS)),
     cpus: availableParallelism(),
     diskMiB: more.diskMiB,
     driver: report.driver,
     mechanism: report.mechanism.slice(0, 200),
-    runtimes: [...(report.runtimes ?? ['node'])],
+    runtimes: [...runtimes, ...(more.agents && runtimes.includes('node') ? (['agent'] as const) : [])],
     ...(processor === undefined ? {} : { processor }),
     version: RUNTIME_VERSION,
     gives: [...more.gives],

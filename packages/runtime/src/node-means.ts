@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Assignment } from '@platform/contract';
 import { type LinkCertificate, linkCertificate } from '@platform/link';
+import { openRunnables, type Runnables } from './agents.ts';
 import { type Clock, machineUptime, systemClock } from './clock.ts';
 import { type CoreClient, createCoreClient } from './core-client.ts';
 import { type DiskWatch, openDiskWatch } from './disk-watch.ts';
@@ -47,6 +48,7 @@ export interface NodeMeans {
   readonly resting: Resting;
   readonly logs: LogStore;
   readonly packages: PackageStore;
+  readonly runnables: Runnables;
   /** Undefined as an ordinary user: everything runs as that user then. */
   readonly identities: Identities | undefined;
   readonly failures: Failures;
@@ -74,6 +76,11 @@ export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending:
   const survivors = await findSurvivors(driver, log);
   const uptime = options.uptime ?? machineUptime;
   const core = createCoreClient({ ...options, ...link, uptime });
+  const packages = openPackageStore(
+    join(dataDirectory, 'workloads'),
+    (hash) => core.packageBlob(hash, ending),
+    disk.requireRoom,
+  );
   return {
     clock,
     uptime,
@@ -88,11 +95,8 @@ export async function openMeans(options: RuntimeOptions, wanted: Wanted, ending:
     sharedVolumes: sharedVolumesOf(options, driver),
     resting: new Resting(),
     logs: openLogStore(join(dataDirectory, 'logs'), clock, log, () => disk.level() !== 'room'),
-    packages: openPackageStore(
-      join(dataDirectory, 'workloads'),
-      (hash) => core.packageBlob(hash, ending),
-      disk.requireRoom,
-    ),
+    packages,
+    runnables: openRunnables(packages, join(dataDirectory, 'agents'), options.agentWorker),
     identities:
       process.getuid?.() === 0
         ? openIdentities(

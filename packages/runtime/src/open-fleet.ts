@@ -33,6 +33,7 @@ export function openFleet(options: RuntimeOptions, means: NodeMeans): NodeFleet 
   };
   const fleet = createFleet({
     packages: means.packages,
+    runnables: means.runnables,
     driver: means.driver,
     log,
     make: (assignment) => new Installation(parts, assignment, means.survivors.take(assignment.installationId)),

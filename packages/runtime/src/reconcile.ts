@@ -2,6 +2,7 @@
 
 import { type Assignment, type Assignments, type InstallationStatus, publicHostname } from '@platform/contract';
 import { CoreError } from '@platform/link';
+import type { Runnables } from './agents.ts';
 import type { Log } from './clock.ts';
 import type { CoreClient } from './core-client.ts';
 import type { Driver } from './drivers/driver.ts';
@@ -33,6 +34,7 @@ export interface Fleet {
 export interface FleetParts {
   readonly make: (assignment: Assignment) => Installation;
   readonly packages: PackageStore;
+  readonly runnables: Runnables;
   readonly driver: Pick<Driver, 'keepOnly'>;
   readonly log: Log;
 }
@@ -171,18 +173,24 @@ function hostnameOf({ gateway }: Assignment): string | undefined {
 }
 
 /** A first use should not wait for a download. One after the other, so that starts come first. */
-async function prefetch({ packages, driver }: FleetParts, wanted: () => Iterable<Assignment>): Promise<void> {
+async function prefetch(
+  { packages, runnables, driver }: FleetParts,
+  wanted: () => Iterable<Assignment>,
+): Promise<void> {
   const hashes = () => new Set(Array.from(wanted(), (one) => one.packageHash));
   let failure: unknown;
-  for (const hash of hashes()) {
-    await packages.workloadFolder(hash).catch((error: unknown) => {
+  const seen = new Set<string>();
+  for (const one of wanted()) {
+    if (seen.has(one.packageHash)) continue;
+    seen.add(one.packageHash);
+    await runnables.of(one).catch((error: unknown) => {
       failure = error;
     });
   }
   // What is wanted by now: a later list may have brought a package that is just being started.
-  await driver.keepOnly?.(
-    Array.from(wanted(), (one) => ({ app: packages.placeOf(one.packageHash), manifest: one.workload })),
-  );
+  const kept = Array.from(wanted());
+  await driver.keepOnly?.(kept.map(runnables.placeOf));
+  await runnables.keepOnly(kept);
   await packages.keepOnly(hashes());
   if (failure !== undefined) throw failure;
 }

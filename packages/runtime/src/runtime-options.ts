@@ -1,5 +1,6 @@
 // What a Runtime is started with, and what it is once it runs.
 import type { LinkKey } from '@platform/link';
+import type { AgentWorker } from './agents.ts';
 import type { Clock } from './clock.ts';
 import type { DiskSpace } from './disk-watch.ts';
 import type { DriverReport } from './drivers/driver.ts';
@@ -64,6 +65,8 @@ export interface RuntimeOptions extends DriverOptions {
   /** Space on the disk of the data folder, for tests that fill none. Default: as the system says. */
   readonly diskSpace?: () => DiskSpace;
   readonly startGateway: StartGateway;
+  /** Default: no agents run here. */
+  readonly agentWorker?: AgentWorker;
   /** Default: nothing is counted. */
   readonly metrics?: NodeMetrics;
 }

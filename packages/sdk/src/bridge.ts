@@ -36,6 +36,7 @@ const HANDSHAKE_MILLISECONDS = 10_000;
 const CALL_MILLISECONDS = 30_000;
 /** Methods that wait for a person's decision, without a time limit. */
 const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
+  'apps.create': true,
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,

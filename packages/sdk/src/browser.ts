@@ -5,6 +5,7 @@ import type {
   CatalogEntry,
   InstalledApp,
   ListedAccount,
+  MadeDraft,
   PickedContact,
   SearchEntry,
   SearchResult,
@@ -26,8 +27,10 @@ import { type SchedulesService, schedulesService } from './schedules.ts';
 import { sendSearchKeyToShell } from './search-key.ts';
 import {
   type AccountListOptions,
+  type AppToMake,
   listAccounts,
   listApps,
+  makeApp,
   type NotificationsService,
   notificationsService,
   type Page,
@@ -46,6 +49,7 @@ export type {
   CreateSchedule,
   InstalledApp,
   ListedAccount,
+  MadeDraft,
   Message,
   MessagingContact,
   MessagingIdentity,
@@ -75,6 +79,7 @@ export { PlatformError, type SdkErrorCode } from './platform-error.ts';
 export type { SchedulesService } from './schedules.ts';
 export type {
   AccountListOptions,
+  AppToMake,
   NotificationListOptions,
   NotificationsService,
   Page,
@@ -99,6 +104,10 @@ export interface Apps {
   open(appId: string, target?: string, options?: BridgeCallOptions): Promise<void>;
   /** Has the shell ask the person; false when they declined. */
   requestInstall(appId: string, version?: string, options?: BridgeCallOptions): Promise<boolean>;
+  /**
+   * Has the shell show the person an app that this one made (`makeApp`), with its source; false when they declined. Grant `apps.create`.
+   */
+  create(draftId: string, options?: BridgeCallOptions): Promise<boolean>;
   /** Likewise. */
   uninstall(appId: string, options?: BridgeCallOptions): Promise<boolean>;
   /** Back to the home screen. */
@@ -226,6 +235,16 @@ export class App {
   }
 
   /**
+   * Hands in an app for the person of the account, who accepts it in the shell or not (`apps.create` shows it to them). Grant `apps.create`.
+   *
+   * @throws {PlatformError} `invalid_request` with what is wrong in `errors`, `version_exists` for a version that is not the highest,
+   *   `not_authorized` for the id of an app that this one did not make, `concurrency_limited` while too many wait for the person
+   */
+  makeApp(app: AppToMake, options?: CallOptions): Promise<MadeDraft> {
+    return makeApp(this.#access, app, options);
+  }
+
+  /**
    * Searches what all apps of the account indexed. Only for the home screen, with `apps.launcher.register`.
    *
    * @param q what the person typed, at most 256 characters; the last word may be a beginning
@@ -337,6 +356,9 @@ function appsOver(bridge: Bridge): Apps {
     async requestInstall(appId, version, options) {
       const params = version === undefined ? { appId } : { appId, version };
       return (await bridge.call('apps.requestInstall', params, options)).installed;
+    },
+    async create(draftId, options) {
+      return (await bridge.call('apps.create', { draftId }, options)).accepted;
     },
     async uninstall(appId, options) {
       return (await bridge.call('apps.uninstall', { appId }, options)).removed;

@@ -1,6 +1,7 @@
 // The service routes as functions, the same for a workload and a frontend.
 import type {
   ListedAccount,
+  MadeDraft,
   Notification,
   PublishNotification,
   SearchEntry,
@@ -173,6 +174,23 @@ export function listApps(access: ServiceAccess, options: PageOptions = {}): Prom
   const { limit, cursor, ...call } = options;
   const input = { method: 'GET', path: '/v1/services/apps', query: { limit, cursor } } as const;
   return callService<'services.apps.list'>(access, input, call);
+}
+
+/** The files of an app, by their path in its package: `manifest.json`, and others below `frontend/` and `workload/`. */
+export interface AppToMake {
+  readonly appId: string;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * Hands in an app for the person of the account: nothing happens until they accept it in the shell. Grant `apps.create`.
+ *
+ * @throws {PlatformError} `invalid_request` with what is wrong in `errors`, `version_exists` for a version that is not the highest,
+ *   `not_authorized` for the id of an app that this one did not make, `concurrency_limited` while too many wait for the person
+ */
+export async function makeApp(access: ServiceAccess, body: AppToMake, options?: CallOptions): Promise<MadeDraft> {
+  const input = { method: 'POST', path: '/v1/services/apps', body } as const;
+  return (await callService<'services.apps.create'>(access, input, options)).draft;
 }
 
 /**

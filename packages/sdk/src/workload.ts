@@ -1,6 +1,6 @@
 // @platform/sdk for workloads: the platform's services, through the Gateway beside this process.
 
-import type { AppCapability, ListedAccount, ServicesApp, SystemInventory } from '@platform/contract';
+import type { AppCapability, ListedAccount, MadeDraft, ServicesApp, SystemInventory } from '@platform/contract';
 import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
@@ -21,8 +21,10 @@ import { type SchedulesService, schedulesService } from './schedules.ts';
 import { type ToolsService, toolsService } from './serve-tools.ts';
 import {
   type AccountListOptions,
+  type AppToMake,
   listAccounts,
   listApps,
+  makeApp,
   type NotificationsService,
   notificationsService,
   type Page,
@@ -47,6 +49,7 @@ export type {
   Conversation,
   CreateSchedule,
   ListedAccount,
+  MadeDraft,
   Message,
   MessagingContact,
   MessagingIdentity,
@@ -96,6 +99,7 @@ export type {
 } from './serve-tools.ts';
 export type {
   AccountListOptions,
+  AppToMake,
   NotificationListOptions,
   NotificationsService,
   Page,
@@ -187,6 +191,16 @@ export class PlatformServicesClient {
   /** Apps that the account installed or published, those covered by the grant `apps.catalog.read`. */
   listApps(options?: PageOptions): Promise<Page<ServicesApp>> {
     return listApps(this.#access, options);
+  }
+
+  /**
+   * Hands in an app for the person of the account, who accepts it in the shell or not. Grant `apps.create`.
+   *
+   * @throws {PlatformError} `invalid_request` with what is wrong in `errors`, `version_exists` for a version that is not the highest,
+   *   `not_authorized` for the id of an app that this one did not make, `concurrency_limited` while too many wait for the person
+   */
+  makeApp(app: AppToMake, options?: CallOptions): Promise<MadeDraft> {
+    return makeApp(this.#access, app, options);
   }
 
   /** Inventory of the whole platform, for an app of the master account. Grant `system.inventory.read`. */

@@ -44,6 +44,7 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     hasWorkload: true,
     hasUnreviewedWorkload: false,
     requestsIntelligence: false,
+    searchesWeb: false,
     home: false,
     comingSoon: false,
     system: false,
@@ -301,6 +302,10 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     reviewInstall: async (asker, appId, version) => {
       did(`review ${asker} ${appId} ${version}`);
+      return state.approves;
+    },
+    reviewDraft: async (asker, draftId) => {
+      did(`draft? ${asker} ${draftId}`);
       return state.approves;
     },
     reviewUninstall: async (asker, appId) => {

@@ -68,11 +68,14 @@ export function addTools(server: McpServer, grown: Grown): void {
   add('test_error_handling', 'Fails', () => {
     throw new Error('This tool intentionally returns an error for testing');
   });
-  for (const name of ['test_tool_with_logging', 'test_logging_tool'])
+  for (const [name, pause] of [
+    ['test_tool_with_logging', PAUSE],
+    ['test_logging_tool', 0],
+  ] as const)
     server.registerTool(name, { description: 'Says what it does' }, async ({ mcpReq }) => {
       for (const said of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
         await mcpReq.log('info', said);
-        await later(PAUSE);
+        await later(pause);
       }
       return text('Tool with logging executed successfully');
     });

@@ -26,6 +26,16 @@ export const callCases: Cases = {
     equal([items.map(({ appId, installed }) => [appId, installed]), nextCursor], [[['sdk-suite', true]], null]);
   },
 
+  async 'an app that it makes waits for its person, and one that is none is refused'({ client }) {
+    const manifest = { schemaVersion: 9, id: 'made-by-suite', version: '1.0.0', name: 'Made', summary: 'Made here.' };
+    const files = { 'manifest.json': JSON.stringify({ ...manifest, frontend: {} }), 'frontend/index.html': '<p>Made' };
+    const { id, appId, version, hash } = await client.makeApp({ appId: 'made-by-suite', files });
+    equal([id.startsWith('drf-'), appId, version, hash.length], [true, 'made-by-suite', '1.0.0', 64]);
+    const refused = { name: 'PlatformError', code: 'invalid_request', status: 400 };
+    await fails(client.makeApp({ appId: 'another-id', files }), refused);
+    await fails(client.makeApp({ appId: 'made-by-suite', files: { ...files, 'frontend/../evil': '' } }), refused);
+  },
+
   async 'the inventory of the platform and its accounts are refused without the grant'({ client }) {
     await fails(client.system(), { name: 'PlatformError', code: 'grant_missing', status: 403 });
     await fails(client.systemAccounts(), { name: 'PlatformError', code: 'grant_missing', status: 403 });

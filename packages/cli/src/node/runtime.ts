@@ -1,5 +1,6 @@
 // The Runtime of a node as the commands start it: beside core, or alone on a machine that joined.
 import { randomBytes } from 'node:crypto';
+import { agentWorker } from '@platform/agent-worker/program';
 import type { createLog } from '@platform/core/log';
 import { startGateway } from '@platform/gateway';
 import { gatewaySidecar } from '@platform/gateway/sidecar';
@@ -27,6 +28,7 @@ export function startNodeRuntime(config: NodeConfig, { key, metrics, ...place }:
     allowUnsandboxed: config.allowUnsandboxed,
     driver: config.runtimeDriver,
     gatewaySidecar,
+    agentWorker,
     dockerSocket: config.dockerSocket,
     imageRegistries: config.imageRegistries,
     microvm: config.microvm,

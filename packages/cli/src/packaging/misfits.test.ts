@@ -28,8 +28,24 @@ function found(more: Readonly<Record<string, unknown>>): string[] {
 
 const places = (more: Readonly<Record<string, unknown>>) => found(more).map((line) => line.split(' ', 1)[0]);
 
+const agentOf = (more: object, ...models: string[]) => ({
+  workload: { runtime: 'agent', agent: { instructions: 'a.md', ...more }, resources: { diskMiB: 64 } },
+  permissions: [grant('intelligence.use', ...models)],
+});
+
 const cases: readonly [string, Readonly<Record<string, unknown>>, readonly string[]][] = [
   ['an endpoint that nothing asks for', { workload, publicEndpoints: ['GET:/feed'] }, ['publicEndpoints[0]']],
+  [
+    'an agent whose model it may not use',
+    agentOf({ model: { provider: 'openai', id: 'large' } }, 'openai:small'),
+    ['workload.agent.model'],
+  ],
+  ['an agent whose model it may use', agentOf({ model: { provider: 'openai', id: 'large' } }, 'openai:*'), []],
+  [
+    'variables for an agent',
+    { workload: { ...agentOf({}).workload, environment: { A: 'b' } }, permissions: agentOf({}, '*').permissions },
+    ['workload.environment'],
+  ],
   [
     'an endpoint that is asked for in part',
     { workload, publicEndpoints: ['POST:/hooks/*'], permissions: [grant('endpoints.public', 'POST:/hooks/x')] },

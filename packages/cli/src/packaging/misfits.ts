@@ -1,6 +1,7 @@
 // What of a manifest does not fit together, or opens nothing: a package can be published with it, and its author wonders why
 // the app does not do what it says.
 import {
+  type AgentManifest,
   criticalResources,
   type FieldError,
   isCritical,
@@ -36,7 +37,7 @@ function ofRoles({ systemRoles = [] }: Manifest): FieldError[] {
 
 function ofWorkload({ workload, permissions }: Manifest): FieldError[] {
   if (workload === undefined) return [];
-  const { mode, idleSeconds, volume, resources, environment = {}, mcp } = workload;
+  const { mode, idleSeconds, volume, resources, environment = {}, mcp, agent } = workload;
   const found: FieldError[] = [];
   if (mode === 'always' && idleSeconds !== standardResources.idleSeconds)
     found.push({ path: 'workload.idleSeconds', message: 'has no effect: a backend of mode "always" never sleeps' });
@@ -52,6 +53,25 @@ function ofWorkload({ workload, permissions }: Manifest): FieldError[] {
       path: 'workload.mcp',
       message: 'is not served: `permissions` does not ask for mcp.tools.serve on self',
     });
+  return [...found, ...(agent === undefined ? [] : ofAgent(agent, permissions, environment))];
+}
+
+/** Its worker is the platform's: what only code of the app's own could use has no effect. */
+function ofAgent(
+  { model }: AgentManifest,
+  permissions: Manifest['permissions'],
+  environment: Readonly<Record<string, string>>,
+): FieldError[] {
+  const found: FieldError[] = [];
+  const models = requested(permissions, 'intelligence.use');
+  const named = model === undefined ? undefined : `${model.provider}:${model.id}`;
+  if (named !== undefined && models.length > 0 && !models.some((pattern) => matchesResource(pattern, named)))
+    found.push({
+      path: 'workload.agent.model',
+      message: `cannot be used: \`permissions\` does not ask for intelligence.use on ${named}`,
+    });
+  if (Object.keys(environment).length > 0)
+    found.push({ path: 'workload.environment', message: 'has no effect: an agent has no code that reads it' });
   return found;
 }
 

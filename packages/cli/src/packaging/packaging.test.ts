@@ -244,3 +244,39 @@ test('a file that changes while it is packed leaves no package behind', async (t
   await assert.rejects(writePackage(plan, path), /workload\/server\.mjs changed during packing/);
   assert.deepEqual((await readdir(folder)).sort(), ['frontend', 'manifest.json', 'workload']);
 });
+
+for (const [what, instructions, fault] of [
+  ['are missing', undefined, 'which is not there'],
+  ['are too long', 'a'.repeat(64 * 1024 + 1), 'which has more than 64 KiB'],
+  ['are empty', ' \n', 'which is empty'],
+] as const)
+  test(`instructions of an agent that ${what} are named`, async (t) => {
+    const workload = { runtime: 'agent', agent: { instructions: 'rules.md' } };
+    const permissions = [{ id: 'intelligence.use', resources: ['*'] }];
+    const folder = await folderOf(t, {
+      'manifest.json': JSON.stringify({ ...MANIFEST, workload, permissions }),
+      'frontend/index.html': '<!doctype html>',
+      'frontend/icon.svg': '<svg/>',
+      'workload/other.md': 'x',
+      ...(instructions === undefined ? {} : { 'workload/rules.md': instructions }),
+    });
+    await assert.rejects(planPackage({ folder }), (error) => {
+      assert.ok(error instanceof PackageProblem);
+      assert.match(error.message, new RegExp(`workload\\.agent\\.instructions names workload/rules\\.md, ${fault}`));
+      return true;
+    });
+  });
+
+test('instructions of an agent that are no UTF-8 are named', async (t) => {
+  const workload = { runtime: 'agent', agent: { instructions: 'rules.md' } };
+  const folder = await folderOf(t, {
+    ...FILES,
+    'manifest.json': JSON.stringify({
+      ...MANIFEST,
+      workload,
+      permissions: [{ id: 'intelligence.use', resources: ['*'] }],
+    }),
+  });
+  await writeFile(join(folder, 'workload/rules.md'), Buffer.from([0xff, 0xfe, 0x41]));
+  await assert.rejects(planPackage({ folder }), /which is no text in UTF-8/);
+});

@@ -1,10 +1,12 @@
 // Decides what goes into a package: manifest.json, everything below frontend/ and workload/, and the SDK's files.
+import { isUtf8 } from 'node:buffer';
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, open, readdir, stat } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   checkExecutable,
   EXECUTABLE_HEAD_BYTES,
+  inPackageOrder,
   limits,
   type Manifest,
   readImageReference,
@@ -80,13 +82,17 @@ export async function planPackage({ folder, change, sdk }: PlanOptions): Promise
     if (manifest.frontend !== undefined) await addSdk(files, SDK_NAMES.browser, sdk.browser);
     if (workload?.runtime === 'node') await addSdk(files, SDK_NAMES.workload, sdk.workload);
   }
-  files.sort((one, other) => (one.name < other.name ? -1 : 1));
-  files.unshift({ name: 'manifest.json', size: bytes.length, source: { bytes } });
-  problems.push(...missingEntries(manifest, files), ...(await executableFaults(manifest, files)), ...excesses(files));
+  files.push({ name: 'manifest.json', size: bytes.length, source: { bytes } });
+  problems.push(
+    ...missingEntries(manifest, files),
+    ...(await executableFaults(manifest, files)),
+    ...(await instructionFaults(manifest, files)),
+    ...excesses(files),
+  );
   if (problems.length > 0) throw new PackageProblem(problems);
   return {
     manifest,
-    files,
+    files: inPackageOrder(files),
     leftOut: leftOut.filter((name) => !(bundled && BUNDLED.includes(name))),
     litter: litter.sort(),
   };
@@ -154,6 +160,8 @@ function missingEntries(
   if (icon !== undefined) named.push(['icon', `frontend/${icon}`]);
   for (const name of screenshots) named.push(['screenshots', `frontend/${name}`]);
   if (workload?.entry !== undefined) named.push(['workload.entry', `workload/${workload.entry}`]);
+  if (workload?.agent !== undefined)
+    named.push(['workload.agent.instructions', `workload/${workload.agent.instructions}`]);
   if (workload?.image !== undefined && readImageReference(workload.image) === undefined)
     named.push(['workload.image', `workload/${workload.image}`]);
   return named
@@ -168,6 +176,20 @@ async function executableFaults({ workload }: Manifest, files: readonly PackageF
   if (source === undefined) return [];
   const check = checkExecutable('bytes' in source ? source.bytes : await headOf(source.path));
   return check.ok ? [] : [`manifest.json: workload.entry names ${name}, which ${check.fault}.`];
+}
+
+/** What an agent is told must be text, and little enough for every model call. */
+async function instructionFaults({ workload }: Manifest, files: readonly PackageFile[]): Promise<string[]> {
+  if (workload?.agent === undefined) return [];
+  const name = `workload/${workload.agent.instructions}`;
+  const file = files.find((one) => one.name === name);
+  if (file === undefined) return [];
+  const fault = (words: string) => [`manifest.json: workload.agent.instructions names ${name}, which ${words}.`];
+  const most = limits.agentInstructions.value;
+  if (file.size > most) return fault(`has more than ${sizeText(most)}`);
+  const bytes = 'bytes' in file.source ? file.source.bytes : await readFile(file.source.path);
+  if (!isUtf8(bytes)) return fault('is no text in UTF-8');
+  return bytes.toString('utf8').trim() === '' ? fault('is empty') : [];
 }
 
 async function headOf(path: string): Promise<Buffer> {

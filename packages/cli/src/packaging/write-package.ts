@@ -5,7 +5,7 @@ import { rename, rm } from 'node:fs/promises';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { limits, sizeText } from '@platform/contract';
+import { limits, PACKAGE_COMPRESSION, packageEntry, sizeText } from '@platform/contract';
 import { type Pack, pack } from 'tar-stream';
 import { PackageProblem } from './package-problem.ts';
 import type { PackageFile, PackagePlan } from './plan-package.ts';
@@ -27,7 +27,12 @@ export async function writePackage(plan: PackagePlan, path: string): Promise<Wri
   const counted = { size: 0 };
   const archive = pack();
   try {
-    const written = pipeline(archive, createGzip({ level: 9 }), measure(hash, counted), createWriteStream(unfinished));
+    const written = pipeline(
+      archive,
+      createGzip(PACKAGE_COMPRESSION),
+      measure(hash, counted),
+      createWriteStream(unfinished),
+    );
     await Promise.all([written, fill(archive, plan.files)]);
     await rename(unfinished, path);
   } catch (error) {
@@ -48,7 +53,7 @@ async function fill(archive: Pack, files: readonly PackageFile[]): Promise<void>
 }
 
 async function add(archive: Pack, { name, size, source }: PackageFile): Promise<void> {
-  const entry = archive.entry({ name, size, mode: 0o644, mtime: new Date(0), uid: 0, gid: 0 });
+  const entry = archive.entry(packageEntry(name, size));
   if ('bytes' in source) {
     entry.end(source.bytes);
     return;

@@ -51,6 +51,8 @@ export const installedApp = z.strictObject({
   hasUnreviewedWorkload: z.boolean(),
   /** The installed version requests AI models; whether it may use them, its grants say. */
   requestsIntelligence: z.boolean(),
+  /** It is an agent that searches the web, with the consent of its person. */
+  searchesWeb: z.boolean(),
   /** The account's home screen: the app that was chosen with `PUT /v1/account/launcher`, otherwise Launcher. */
   home: z.boolean(),
   /** An app of the platform whose function comes in a later version. */

@@ -5,19 +5,23 @@ import { KiB, type Limits, MiB } from '../domain.ts';
 import { processorKinds } from '../executable.ts';
 import { isSourceOrigin } from '../frontend-origins.ts';
 import { checkPermissions, mergeRequests, mostOrigins } from '../manifest-permissions.ts';
+import { LONGEST_PACKAGE_PATH, packagePath } from '../package-path.ts';
 import { appId, portNumber, version } from '../primitives.ts';
 import { nothingHidden, unmixedWords } from '../readable-names.ts';
 import { checkRequestTarget } from '../request-target.ts';
 import { readableLine, readableText, storable, visible } from '../text.ts';
+import { agentManifest } from './agents.ts';
 import { common } from './common.ts';
 import { grants, requestedGrant } from './grants.ts';
+
+export { packagePath } from '../package-path.ts';
 
 const limits = {
   packagePacked: { value: 512 * MiB, unit: 'bytes', meaning: 'package as uploaded' },
   packageUnpacked: { value: 2048 * MiB, unit: 'bytes', meaning: 'package unpacked, all files together' },
   packageEntries: { value: 20_000, unit: 'items', meaning: 'files and folders in a package' },
   imageEntries: { value: 200_000, unit: 'items', meaning: 'files and folders in all layers of an image' },
-  packagePathLength: { value: 512, unit: 'bytes', meaning: 'path of a file in a package' },
+  packagePathLength: { value: LONGEST_PACKAGE_PATH, unit: 'bytes', meaning: 'path of a file in a package' },
   packageRatio: { value: 200, unit: 'items', meaning: 'compression ratio, beyond the first 64 MiB' },
   manifestSize: { value: 256 * KiB, unit: 'bytes', meaning: '`manifest.json`' },
   changesLength: { value: 2_000, unit: 'characters', meaning: '`changes` of a manifest' },
@@ -31,18 +35,6 @@ const limits = {
   screenshotEdge: { value: 4_096, unit: 'pixels', meaning: 'width and height of a screenshot' },
   workloadIdleSeconds: { value: 300, unit: 'seconds', meaning: 'default idle delay of an automatic workload' },
 } as const satisfies Limits;
-
-/** A path relative to `frontend/` or `workload/`: plain segments, no dot segments, no dotfiles. */
-export const packagePath = z
-  .string()
-  .min(1)
-  .max(limits.packagePathLength.value)
-  .regex(/^(?!.*(^|\/)\.)[^\\:*?"<>|]+$/u, 'must be a plain relative path')
-  .regex(...readableLine)
-  .refine(
-    (path) => !path.startsWith('/') && !path.endsWith('/') && !path.includes('//'),
-    'must be a plain relative path',
-  );
 
 const loadedFrom = z
   .array(
@@ -105,15 +97,23 @@ const calledPath = (example: string) =>
 export const workloadTrigger = z.strictObject({ name: triggerName, path: calledPath('/jobs/daily') });
 export type WorkloadTrigger = z.infer<typeof workloadTrigger>;
 
-/** `node`: a script of the package; `binary`: an executable of the package; `oci`: a container image. */
-export const workloadRuntimes = ['node', 'binary', 'oci'] as const;
+/**
+ * `node`: a script of the package; `binary`: an executable of the package; `oci`: a container image; `agent`: the
+ * platform's own worker, led by instructions of the package.
+ */
+export const workloadRuntimes = ['node', 'binary', 'oci', 'agent'] as const;
 export const workloadRuntime = z.enum(workloadRuntimes);
+
+/** What a backend of each runtime is started with. */
+const startedMember = { node: 'entry', binary: 'entry', oci: 'image', agent: 'agent' } as const;
+const runtimesOfMember = { entry: '"node" or "binary"', image: '"oci"', agent: '"agent"' } as const;
 
 const workload = z
   .strictObject({
     runtime: workloadRuntime,
     /** The script or the executable to start, below `workload/`. */
     entry: packagePath.optional(),
+    agent: agentManifest.optional(),
     image: z.string().min(1).max(512).optional(),
     /** That the executable is compiled for. Core fills it in from the file. */
     processor: z.enum(processorKinds).optional(),
@@ -158,13 +158,20 @@ const workload = z
       .optional(),
   })
   .superRefine((value, context) => {
-    const ofImage = value.runtime === 'oci';
-    const issue = (path: 'entry' | 'image' | 'processor', message: string) =>
+    const { runtime } = value;
+    const starts = startedMember[runtime];
+    const issue = (path: keyof typeof value, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message });
-    const [wanted, other] = ofImage ? (['image', 'entry'] as const) : (['entry', 'image'] as const);
-    if (value[wanted] === undefined) issue(wanted, `is required when runtime is "${value.runtime}"`);
-    if (value.runtime !== 'binary' && value.processor !== undefined) issue('processor', 'belongs to runtime "binary"');
-    if (value[other] !== undefined) issue(other, `belongs to runtime ${ofImage ? '"node" or "binary"' : '"oci"'}`);
+    if (value[starts] === undefined) issue(starts, `is required when runtime is "${runtime}"`);
+    if (runtime !== 'binary' && value.processor !== undefined) issue('processor', 'belongs to runtime "binary"');
+    for (const member of ['entry', 'image', 'agent'] as const) {
+      if (member !== starts && value[member] !== undefined)
+        issue(member, `belongs to runtime ${runtimesOfMember[member]}`);
+    }
+    for (const member of ['mcp', 'triggers'] as const) {
+      if (runtime === 'agent' && value[member] !== undefined)
+        issue(member, 'is for backends with code of their own, not for runtime "agent"');
+    }
   });
 export type WorkloadManifest = z.infer<typeof workload>;
 export const workloadManifest = workload;
@@ -344,12 +351,28 @@ export const manifest = z
     // Checked at publishing only: nodes read the rest of `workload` out of assignments, also of older packages.
     if (!readableLine[0].test(value.workload?.image ?? ''))
       context.addIssue({ code: 'custom', path: ['workload', 'image'], message: readableLine[1] });
+    if (value.workload?.runtime === 'agent' && !value.permissions.some(({ id }) => id === 'intelligence.use'))
+      context.addIssue({
+        code: 'custom',
+        path: ['permissions'],
+        message: 'must ask for intelligence.use, since workload.runtime is "agent": its model answers through it',
+      });
     if (value.icon !== undefined && value.frontend === undefined)
       context.addIssue({ code: 'custom', path: ['icon'], message: 'needs a frontend' });
     if ((value.screenshots ?? []).length > 0 && value.frontend === undefined)
       context.addIssue({ code: 'custom', path: ['screenshots'], message: 'need a frontend' });
     if (value.publicPorts !== undefined && value.schemaVersion < 4)
       context.addIssue({ code: 'custom', path: ['publicPorts'], message: 'needs schemaVersion 4 or later' });
+    if (value.workload?.runtime === 'agent') {
+      for (const member of ['publicEndpoints', 'publicPorts'] as const) {
+        if (value[member] !== undefined && value[member].length > 0)
+          context.addIssue({
+            code: 'custom',
+            path: [member],
+            message: 'is not for agents: one answers its own person alone',
+          });
+      }
+    }
     if (value.workload === undefined) {
       for (const member of ['publicEndpoints', 'publicPorts', 'secretSlots'] as const) {
         if (value[member] !== undefined && value[member].length > 0)
@@ -357,7 +380,12 @@ export const manifest = z
       }
     }
   })
-  .overwrite((value) => ({ ...value, permissions: mergeRequests(value.permissions) }));
+  .overwrite((value) => ({
+    ...value,
+    permissions: mergeRequests(value.permissions),
+    // The conversations of an agent are there. Of what is assigned, core decides: its owner may not have granted a volume yet.
+    ...(value.workload?.runtime === 'agent' ? { workload: { ...value.workload, volume: true } } : {}),
+  }));
 export type Manifest = z.infer<typeof manifest>;
 
 export const packages = { limits } as const;

@@ -88,6 +88,8 @@ export interface CoreConfig {
   } | null;
   /** File with the AI providers, or `null` for none. */
   readonly intelligenceFile: string | null;
+  /** The search engine for agents, or `null`. */
+  readonly webSearchFile: string | null;
   /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
   readonly packagesDirectory: string;
   /** Folder with the built shell. */

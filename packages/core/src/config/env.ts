@@ -112,6 +112,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readSearchSettings(read),
     ...readMessagingSettings(read, web.origin),
     intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),
+    webSearchFile: optionalPathOf(read, 'PLATFORM_WEB_SEARCH_FILE'),
     ...readObjectStoreSettings(read),
     databaseUrl: readDatabaseUrl(read('PLATFORM_DATABASE_URL')),
     dataDirectory,

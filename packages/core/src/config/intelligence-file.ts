@@ -1,7 +1,5 @@
 // The file that PLATFORM_INTELLIGENCE_FILE names: AI providers, their keys, and what each app may use (contract 4a). Read
 // at the start and again on SIGHUP; a wrong one stops the start, and later keeps what was read before.
-import { readFileSync, statSync } from 'node:fs';
-import * as path from 'node:path';
 import {
   type IntelligenceDialect,
   limits,
@@ -10,16 +8,11 @@ import {
   providerId,
   providerShape,
   settingValues,
-  sizeText,
 } from '@platform/contract';
 import * as z from 'zod';
-import { reasonOf, StartError } from './start-error.ts';
+import { OperatorFile, type PlatformKey } from './operator-file.ts';
 
-/** The platform's own key of a provider, read at the moment of its use. */
-export interface PlatformKey {
-  /** To be overwritten after its use. */
-  open(): Buffer;
-}
+export type { PlatformKey } from './operator-file.ts';
 
 export interface IntelligenceProvider {
   readonly id: string;
@@ -64,7 +57,7 @@ const NO_FILE: IntelligenceOfFile = {
   currency: null,
 };
 
-const MOST_BYTES = 256 * 1024;
+const named = (file: string) => new OperatorFile('PLATFORM_INTELLIGENCE_FILE', file);
 
 const providerEntry = z.strictObject({
   id: providerId,
@@ -103,18 +96,13 @@ export class IntelligenceFile {
 
 /** @throws StartError that says what is wrong with the file, or with that of a key */
 export function readIntelligenceFile(file: string): IntelligenceOfFile {
-  const parsed = fileShape.safeParse(parse(readText(file, file), file));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw wrongFile(file, `${issue?.path.join('.') || 'the whole'}: ${issue?.message ?? 'is not valid'}`);
-  }
   const {
     providers: entries,
     requestsPerMinute = null,
     monthlyTokens = null,
     bodyMiB = null,
     currency = null,
-  } = parsed.data;
+  } = named(file).read(fileShape);
   const providers = entries.map((entry) => providerOf(entry, file));
   refuseRepeated(
     file,
@@ -139,7 +127,7 @@ function providerOf(
     baseUrl: baseUrl.replace(/\/+$/, ''),
     dialect,
     streamUsage: streamUsage ?? true,
-    platformKey: platformKeyFile === undefined ? null : keyIn(path.resolve(path.dirname(file), platformKeyFile), file),
+    platformKey: platformKeyFile === undefined ? null : named(file).key(platformKeyFile),
     environment: environment ?? null,
     models: models ?? [],
   };
@@ -147,41 +135,5 @@ function providerOf(
 
 function refuseRepeated(file: string, names: readonly string[], what: string): void {
   const repeated = names.find((name, place) => names.indexOf(name) !== place);
-  if (repeated !== undefined) throw wrongFile(file, `${what} ${repeated}`);
-}
-
-/** The key is worth money: nobody but the user of the platform may read its file. */
-function keyIn(keyFile: string, file: string): PlatformKey {
-  const key = readText(keyFile, file).trim();
-  if ((statSync(keyFile).mode & 0o077) !== 0)
-    throw wrongFile(file, `the key file ${keyFile} is open to other users; run chmod 600 on it`);
-  if (!/^[\x21-\x7e]{1,1024}$/.test(key))
-    throw wrongFile(file, `the key file ${keyFile} must hold one word of printable ASCII characters`);
-  return { open: () => Buffer.from(key) };
-}
-
-function readText(name: string, file: string): string {
-  try {
-    const { size } = statSync(name);
-    if (size > MOST_BYTES) throw wrongFile(file, `${name} is larger than ${sizeText(MOST_BYTES)}`);
-    return readFileSync(name, 'utf8');
-  } catch (error) {
-    if (error instanceof StartError) throw error;
-    throw wrongFile(file, `${name} cannot be read: ${reasonOf(error)}`);
-  }
-}
-
-function parse(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw wrongFile(file, 'it is not JSON');
-  }
-}
-
-function wrongFile(file: string, what: string): StartError {
-  return new StartError(
-    'wrong_variable',
-    `PLATFORM_INTELLIGENCE_FILE names ${file}, which is wrong: ${what}. docs/operators.md has an example.`,
-  );
+  if (repeated !== undefined) throw named(file).wrong(`${what} ${repeated}`);
 }

@@ -17,6 +17,7 @@ import { type InstalledTestApp, installTestApp } from '../../../../tests/support
 import { problemCode } from '../../../../tests/support/raw-http.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import { publish } from '../../test-support/apps.ts';
+import { appFiles } from '../../test-support/made-apps.ts';
 import { ExportPlaces } from './export-places.ts';
 
 const PATH = '/v1/account/export';
@@ -37,6 +38,7 @@ before(async () => {
   const grants = [
     { id: 'notifications.publish', resources: ['*'] },
     { id: 'search.index', resources: ['self'] },
+    { id: 'apps.create', resources: ['*'] },
   ] as const;
   app = await installTestApp(platform, account, 'diary', [
     ...grants.map((grant) => ({ ...grant, resources: [...grant.resources] })),
@@ -126,6 +128,8 @@ test('it has everything core keeps of the account, in files that the first of th
     body: { definition: 'count', version: 1, idempotencyKey: 'one', durationSeconds: 60, input: { from: 1 } },
   });
   assert.equal(run.status, 201, run.text);
+  const made = await app.call('/v1/services/apps', { body: { appId: 'plants', files: appFiles('plants') } });
+  assert.equal(made.status, 201, made.text);
   const download = await begin();
   assert.equal(download.status, 200);
   assert.equal(download.headers['content-type'], 'application/gzip');
@@ -144,12 +148,19 @@ test('it has everything core keeps of the account, in files that the first of th
   const [connection] = json(files, 'connections.json').items;
   assert.deepEqual(connection.client, { name: 'A test client', host: '127.0.0.1' });
   assert.deepEqual(json(files, 'home.json').pinned, ['diary']);
+  assert.deepEqual(
+    json(files, 'made-apps.json').waiting.map(({ appId }: { appId: string }) => appId),
+    ['plants'],
+  );
+  assert.deepEqual(json(files, 'web-search.json').items, []);
+  const waiting = [...files.keys()].filter((name) => name.startsWith('made-apps/'));
+  assert.deepEqual(waiting, [`made-apps/${json(files, 'made-apps.json').waiting[0].id}.tgz`]);
   assert.ok(lines(files, 'apps-0001.jsonl').some(({ appId, home }) => appId === 'launcher' && home));
   assert.deepEqual(
     json(files, 'apps/diary/permissions.json')
       .permissions.map(({ id }: { id: string }) => id)
       .sort(),
-    ['notifications.publish', 'search.index'],
+    ['apps.create', 'notifications.publish', 'search.index'],
   );
   assert.ok('routes' in json(files, 'apps/diary/public.json'));
   const notification = lines(files, 'notifications-0001.jsonl').find(({ appId }) => appId === 'diary');
@@ -175,6 +186,7 @@ test('it has everything core keeps of the account, in files that the first of th
     const pattern = path
       .replace(/^published\/.*/, 'published/<app>/<version>.tgz')
       .replace(/^apps\/[^/]+/, 'apps/<app>')
+      .replace(/^made-apps\/.*/, 'made-apps/<draft>.tgz')
       .replace(/-\d{4}\.jsonl$/, '-*.jsonl');
     assert.ok(explained.includes(`${pattern} `), `README.txt does not explain ${pattern}`);
   }

@@ -31,10 +31,13 @@ passkeys.json                      public keys and counters; private keys never 
 sessions.json                      open sessions
 command-lines.json                 machines whose ./platform is signed in
 connections.json                   clients outside that may use your tools, and what they may do
+web-search.json                    which agents may search the web without asking you
 tool-calls-*.jsonl                 which app or client used which tool, and what came of it
 contacts-*.jsonl                   the people in your contacts
 apps-*.jsonl                       installed apps, with the one that is your home screen
 home.json                          the order of the tiles on it, and which are pinned
+made-apps.json                     apps that your apps made for you, and those that wait for your decision
+made-apps/<draft>.tgz              the latter, as packages
 apps/<app>/permissions.json        what the app may do
 apps/<app>/public.json             its internet address, routes and ports
 apps/<app>/search-*.jsonl          its entries in your search: id, title, kind, url

@@ -25,6 +25,7 @@ export function installedApp(row: InstalledRow): InstalledApp {
     hasWorkload: row.has_workload,
     hasUnreviewedWorkload: row.has_unreviewed_workload,
     requestsIntelligence: row.requests_intelligence,
+    searchesWeb: row.searches_web,
     home: row.home,
     comingSoon: row.coming_soon,
     system: row.system,

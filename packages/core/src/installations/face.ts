@@ -8,9 +8,11 @@ export { ensureMasterApps } from './default-installations.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
 export { type FrontendCaller, pageOf } from './frontend-caller.ts';
+export { installApp } from './install-app.ts';
 export { findInstallationIdentity, type InstallationCaller, type InstallationIdentity } from './installation-caller.ts';
 export { startApp, stopApp } from './lifecycle.ts';
 export { missingGrant, type WantedGrant } from './missing-grant.ts';
+export { replacePermissions } from './permissions.ts';
 export {
   bearsSystemRole,
   findByHost,
@@ -21,3 +23,4 @@ export {
 } from './prepared-queries.ts';
 export { lockOwn, selectAppNames, selectInstalledManifests, selectOwn } from './queries.ts';
 export { uninstallApp } from './uninstall-app.ts';
+export { upgradeApp } from './upgrade-app.ts';

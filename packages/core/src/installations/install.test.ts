@@ -106,6 +106,7 @@ describe('installing', () => {
         hasWorkload: true,
         hasUnreviewedWorkload: false,
         requestsIntelligence: false,
+        searchesWeb: false,
         home: false,
         comingSoon: false,
         system: false,

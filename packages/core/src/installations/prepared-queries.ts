@@ -20,6 +20,7 @@ export interface InstalledRow extends SummaryRow {
   readonly has_workload: boolean;
   readonly has_unreviewed_workload: boolean;
   readonly requests_intelligence: boolean;
+  readonly searches_web: boolean;
   readonly coming_soon: boolean;
   readonly newest: string | null;
   readonly home: boolean;
@@ -37,6 +38,7 @@ const installed = `
   SELECT ${summary}, v.manifest #>> '{frontend,chrome}' AS chrome, ${grantedBackendText()} AS has_workload,
          ${unreviewedBackendText()} AS has_unreviewed_workload,
          v.manifest @> '{"permissions": [{"id": "intelligence.use"}]}' AS requests_intelligence,
+         v.manifest @> '{"workload": {"runtime": "agent", "agent": {"webSearch": true}}}' AS searches_web,
          p.system AND v.manifest @> '{"categories": ["soon"]}' AS coming_soon,
          n.version AS newest, i.former_version AS former, i.app_id = ${homeOf('$1')} AS home, p.system, o.name AS publisher, i.installed_at
     FROM installations i
@@ -139,8 +141,15 @@ export interface IdentityRow {
   readonly paused: boolean;
 }
 
+/** What agents may do without a grant: a person approves each call that they propose (contract 4g). */
+const OF_AGENTS: readonly Grant[] = [{ id: 'mcp.tools.propose', resources: ['*'] }];
+
 const identity = `
-  i.id, i.account_key, a.name AS account_name, i.app_id, i.grants, a.paused_at IS NOT NULL AS paused
+  i.id, i.account_key, a.name AS account_name, i.app_id,
+  CASE WHEN EXISTS (SELECT FROM published_versions v
+                     WHERE v.app_id = i.app_id AND v.version = i.version AND v.manifest #>> '{workload,runtime}' = 'agent')
+       THEN i.grants || '${JSON.stringify(OF_AGENTS)}'::jsonb ELSE i.grants END AS grants,
+  a.paused_at IS NOT NULL AS paused
     FROM installations i
     JOIN account_states a ON a.key = i.account_key AND a.suspended_at IS NULL`;
 

@@ -295,6 +295,7 @@ function canRun({ runtimes, processor }: CensusRow, workload: WorkloadManifest):
 function kindOf({ runtime, processor }: WorkloadManifest): string {
   if (runtime === 'oci') return 'a container image';
   if (runtime === 'node') return 'of runtime "node"';
+  if (runtime === 'agent') return 'an agent';
   return processor === undefined ? 'an executable' : `an executable for ${processorNames[processor]}`;
 }
 

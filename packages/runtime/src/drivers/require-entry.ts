@@ -22,7 +22,7 @@ export interface Entry {
  * @throws StartRefused when this is a workload of another kind, or its file cannot be started here
  */
 export function requireEntry(app: string, { runtime, entry }: WorkloadManifest): Entry {
-  if (runtime === 'oci' || entry === undefined)
+  if (runtime === 'oci' || runtime === 'agent' || entry === undefined)
     throw new StartRefused('This machine runs backends of runtime "node" or "binary" only.');
   const file = join(app, entry);
   if (lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true)

@@ -44,7 +44,8 @@ function chosenPorts({ udpPorts }: Assignment): string[] {
 }
 
 /** What leads it to AI providers. One that was lost stays in its environment and leads to a refusal. */
-function providerVariables({ intelligence = [] }: Assignment): string[] {
+function providerVariables({ intelligence = [], workload }: Assignment): string[] {
+  if (workload.runtime === 'agent') return intelligence.map(({ provider, dialect }) => `${provider} ${dialect}`);
   return intelligence.flatMap(({ provider, dialect, environment }) =>
     environment === null ? [] : [JSON.stringify([provider, dialect, environment.baseUrl, environment.apiKey])],
   );
@@ -53,14 +54,16 @@ function providerVariables({ intelligence = [] }: Assignment): string[] {
 /**
  * Names all that a workload was started with, short and without its secrets: a survivor is taken over, and a failure
  * remembered, for the same only.
+ * @param program the platform's own that runs in it, if one does
  */
-export function fingerprintOf(assignment: Assignment): string {
+export function fingerprintOf(assignment: Assignment, program?: string): string {
   const variables = providerVariables(assignment);
   // Nothing more where there are none: what a former version started is taken over.
   const given = JSON.stringify([
     startRelevant(assignment),
     chosenPorts(assignment),
     ...(variables.length === 0 ? [] : [variables]),
+    ...(program === undefined ? [] : [program]),
   ]);
   return createHash('sha256').update(given).digest('hex');
 }

@@ -9,6 +9,7 @@ import {
   type WorkloadUse,
 } from '@platform/contract';
 import { type EnvelopeKey, type LinkCertificate, newEnvelopeKey, publicKeyText } from '@platform/link';
+import type { Runnables } from '../agents.ts';
 import type { Clock, Log } from '../clock.ts';
 import type { CoreClient } from '../core-client.ts';
 import type { DiskWatch } from '../disk-watch.ts';
@@ -35,7 +36,6 @@ import type { LogWriter } from '../logs/log-store.ts';
 import type { NodeMetrics } from '../metrics.ts';
 import type { UdpPorts } from '../network/udp-ports.ts';
 import { oneAtATime } from '../one-at-a-time.ts';
-import { PackageError, type PackageStore } from '../packages.ts';
 import type { SharedVolumes } from '../shared-volumes.ts';
 import type { Tally } from '../tally.ts';
 import type { Volumes } from '../volumes/volumes.ts';
@@ -46,7 +46,7 @@ import { createUsage } from './usage.ts';
 
 export interface WorkloadParts {
   readonly driver: Driver;
-  readonly packages: PackageStore;
+  readonly runnables: Runnables;
   /** Undefined as an ordinary user: everything runs as that user then. */
   readonly identities: Identities | undefined;
   readonly volumes: Volumes;
@@ -101,11 +101,11 @@ export interface StartOptions {
  * @throws like `startWorkload`
  */
 export async function prepareWorkload(
-  { packages, driver, core }: Pick<WorkloadParts, 'packages' | 'driver' | 'core'>,
+  { runnables, driver, core }: Pick<WorkloadParts, 'runnables' | 'driver' | 'core'>,
   { assignment, abort }: Pick<StartOptions, 'assignment' | 'abort'>,
 ): Promise<void> {
-  const app = await packageFolder(packages, assignment);
-  await driver.prepare?.({ app, manifest: assignment.workload, abort, claimImage: imageClaim(core, assignment) });
+  const { app, manifest } = await runnables.of(assignment);
+  await driver.prepare?.({ app, manifest, abort, claimImage: imageClaim(core, assignment) });
 }
 
 /**
@@ -114,8 +114,8 @@ export async function prepareWorkload(
  */
 export async function startWorkload(parts: WorkloadParts, options: StartOptions): Promise<Workload> {
   const { assignment, writer, abort } = options;
-  const { installationId, workload } = assignment;
-  const app = await packageFolder(parts.packages, assignment);
+  const { installationId } = assignment;
+  const { app, manifest, program } = await parts.runnables.of(assignment);
   const uid = parts.identities?.idOf(installationId);
   const newCredential = (prefix: string) => prefix + parts.random(CREDENTIAL_BYTES).toString('base64url');
   const gatewayCredential = newCredential(credentialPrefixes.gateway);
@@ -168,7 +168,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
   });
   const spec: WorkloadSpec = {
     installationId,
-    manifest: workload,
+    manifest,
     app,
     ...(volume === undefined ? {} : { volume }),
     ...(uid === undefined ? {} : { uid }),
@@ -182,7 +182,7 @@ export async function startWorkload(parts: WorkloadParts, options: StartOptions)
       }),
     gatewayUrls: gatewayUrls(assignment),
     storageUrls: storageUrls(assignment),
-    fingerprint: fingerprintOf(assignment),
+    fingerprint: fingerprintOf(assignment, program),
     network: assignment.network,
     openGateway,
     gatewaySettings,
@@ -281,15 +281,6 @@ async function takeOver(
   // Its Gateway has the policy that was in effect when the earlier Runtime ended.
   else await adopted.gateway.apply(assignment.gateway);
   return adopted;
-}
-
-async function packageFolder(packages: PackageStore, assignment: Assignment): Promise<string> {
-  try {
-    return await packages.workloadFolder(assignment.packageHash);
-  } catch (error) {
-    if (error instanceof PackageError) throw new StartRefused(error.message);
-    throw error;
-  }
 }
 
 interface Assembly extends StartOptions, Pick<WorkloadParts, 'tally' | 'udpPorts' | 'log'> {

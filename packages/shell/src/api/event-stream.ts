@@ -6,6 +6,10 @@ export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' 
   readonly onNotification: (notification: Notification) => void;
   readonly onRead: (ids: readonly string[] | null) => void;
   readonly onApps: () => void;
+  /** An app made an app, or one no longer waits for the person. */
+  readonly onDrafts: () => void;
+  /** This agent asks its person something, or asks no more. */
+  readonly onAgent: (appId: string) => void;
   /** The account was paused or resumed. */
   readonly onRuntime: () => void;
   /** What notifications may do changed, here or elsewhere. */
@@ -37,6 +41,12 @@ function follow(live: ShellEvent, options: EventStreamOptions): void {
       break;
     case 'apps':
       options.onApps();
+      break;
+    case 'drafts':
+      options.onDrafts();
+      break;
+    case 'agent':
+      options.onAgent(live.data.appId);
       break;
     case 'runtime':
       options.onRuntime();

@@ -113,6 +113,8 @@ const shellSide: ShellSide = {
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
   reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
+  reviewDraft: async (asker, draftId) =>
+    (await import('./drafts/ask-about-draft.ts')).askAboutDraft(draftId, askerOf(asker), asker),
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),

@@ -16,6 +16,7 @@ import { followGuide, readGuide } from '../session/guide.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
+import { followDrafts } from './drafts/drafts.ts';
 import { GuideCard } from './guide/guide-card.tsx';
 import { followNotificationAddress } from './notifications/addressed-notification.ts';
 import { FlashRegion } from './notifications/flash-region.tsx';
@@ -60,6 +61,7 @@ function begin(account: string): () => void {
   const endAnnouncing = announceProposals();
   void readInbox();
   void readGuide();
+  void followDrafts();
   void followProposals();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
@@ -75,10 +77,14 @@ function begin(account: string): () => void {
       void followGuide();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
+    onDrafts: () => void followDrafts(),
+    // Apart from the first load, as what it shows.
+    onAgent: (appId) => void import('./agents/searches.ts').then(({ followAgent }) => followAgent(appId)),
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
     onProposals: () => void followProposals(),
     onFreshStart: () => {
+      void followDrafts();
       void readPause();
       void readInbox();
       void readGuide();

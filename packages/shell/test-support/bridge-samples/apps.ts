@@ -11,5 +11,6 @@ export const samples: SamplesOf<'apps'> = {
   'apps.stop': [{ appId: 'notes' }],
   'apps.return': [{}],
   'apps.requestInstall': [{ appId: 'chess', version: '1.0.0' }],
+  'apps.create': [{ draftId: 'drf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' }],
   'apps.uninstall': [{ appId: 'notes' }, { appId: 'store' }],
 };

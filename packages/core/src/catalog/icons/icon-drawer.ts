@@ -9,6 +9,7 @@ import type { Drawing } from './draw-svg.ts';
 /** Of JavaScript objects: the text, and the renderer's own code. */
 const HEAP_MIB = 32;
 
+/** Draws icons that are SVGs, in a thread. */
 export class IconDrawer implements Worker {
   readonly #pool: ThreadPool<string, Drawing>;
 

@@ -14,6 +14,7 @@ import type { VerifyPackage } from './verify-package.ts';
 const MILLISECONDS = 300_000;
 const MEMORY_MIB = 128;
 
+/** Threads that check packages. */
 export class CheckPool implements Worker {
   readonly #milliseconds: number;
   readonly #pool = new ThreadPool<CheckJob, CheckOutcome>({

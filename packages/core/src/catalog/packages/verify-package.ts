@@ -21,6 +21,7 @@ import {
 import { bytesOf } from '../../blobs/guard-upload.ts';
 import { storeStream } from '../../blobs/store-stream.ts';
 import { syncFolder } from '../../blobs/sync-folder.ts';
+import { tooDeep } from '../../http/bodies/parse-body.ts';
 import { checkPictures } from './check-pictures.ts';
 import { FrontendWriter } from './frontend-writer.ts';
 import { inflatePackage } from './inflate-package.ts';
@@ -114,6 +115,8 @@ export async function verifyBytes(
 class Contents {
   readonly names = new PackageNames();
   readonly executables = new Map<string, ExecutableCheck>();
+  /** Of the files of the workload. */
+  readonly sizes = new Map<string, number>();
   readonly #frontend: FrontendWriter;
   manifest: Buffer | undefined;
 
@@ -129,8 +132,10 @@ class Contents {
       this.manifest = await collect(entry.body);
       return;
     }
-    if (entry.name.startsWith('workload/') && entry.kind === 'file')
+    if (entry.name.startsWith('workload/') && entry.kind === 'file') {
+      this.sizes.set(entry.name, entry.size);
       this.executables.set(entry.name, checkExecutable(await headOf(entry.body, EXECUTABLE_HEAD_BYTES)));
+    }
     await takeFrontend(entry, this.#frontend);
   }
 }
@@ -159,12 +164,15 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
   if (bytes === undefined) throw packageFault('The package has no manifest.json at its root.');
   let text: string;
   let value: unknown;
+  let isTooDeep = false;
   try {
     text = STRICT_UTF8.decode(bytes);
-    value = JSON.parse(text);
+    isTooDeep = tooDeep(text);
+    value = isTooDeep ? null : JSON.parse(text);
   } catch {
     throw packageFault('manifest.json is not valid JSON in UTF-8.');
   }
+  if (isTooDeep) throw packageFault(`manifest.json is nested deeper than ${limits.jsonDepth.value} levels.`);
   if (repeatsMember(text, value)) throw packageFault('manifest.json names a member twice.');
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) throw notValid('manifest.json', fieldErrors(parsed.error));
@@ -189,12 +197,19 @@ function checkManifest(manifest: Manifest, contents: Contents, expected: Expecte
     { path: 'icon', folder: 'frontend', file: manifest.icon },
     ...(manifest.screenshots ?? []).map((file, index) => ({ path: `screenshots[${index}]`, folder: 'frontend', file })),
     { path: 'workload.entry', folder: 'workload', file: manifest.workload?.entry },
+    { path: 'workload.agent.instructions', folder: 'workload', file: manifest.workload?.agent?.instructions },
   ];
   for (const { path, folder, file } of declared) {
     if (file !== undefined && !contents.names.hasFile(`${folder}/${file}`))
       errors.push({ path, message: `names ${quoted(file)}, which is not in ${folder}/ of the package` });
   }
-  const { runtime, entry, processor } = manifest.workload ?? {};
+  const { runtime, entry, processor, agent } = manifest.workload ?? {};
+  const most = limits.agentInstructions.value;
+  if (agent !== undefined && (contents.sizes.get(`workload/${agent.instructions}`) ?? 0) > most)
+    errors.push({
+      path: 'workload.agent.instructions',
+      message: `names ${quoted(agent.instructions)}, which has more than ${sizeText(most)}`,
+    });
   const executable = runtime === 'binary' ? contents.executables.get(`workload/${entry}`) : undefined;
   if (executable?.ok === false)
     errors.push({ path: 'workload.entry', message: `names ${quoted(entry ?? '')}, which ${executable.fault}` });

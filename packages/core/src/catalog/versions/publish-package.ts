@@ -3,6 +3,7 @@
 import * as path from 'node:path';
 import type { Readable } from 'node:stream';
 import { limits, type Manifest, refuse } from '@platform/contract';
+import type { Transaction } from 'kysely';
 import { guardUpload } from '../../blobs/guard-upload.ts';
 import { hasNoRoom } from '../../blobs/scratch.ts';
 import { syncFolder } from '../../blobs/sync-folder.ts';
@@ -10,7 +11,7 @@ import type { CoreConfig } from '../../config/config.ts';
 import { isDiskFull } from '../../config/disk-space.ts';
 import { systemCode } from '../../config/start-error.ts';
 import type { CoreContext } from '../../context.ts';
-import type { Executor } from '../../database/schema.ts';
+import type { DatabaseSchema, Executor } from '../../database/schema.ts';
 import { diskLeft, diskQuota, requireAccountDisk } from '../../disk/face.ts';
 import { drawIcon } from '../icons/drawn-icon.ts';
 import { IconDrawer } from '../icons/icon-drawer.ts';
@@ -37,6 +38,7 @@ import {
 import { newestVersion } from './newest-version.ts';
 import { countPublished, findWithdrawn } from './withdraw-queries.ts';
 
+/** What publishing needs of core. */
 export type PublishContext = Pick<CoreContext, 'database' | 'pool' | 'clock'> & {
   readonly config: Pick<CoreConfig, 'packagesDirectory' | 'accountDiskBytes'>;
   /** Default: in this thread, as where no requests wait for it. */
@@ -65,6 +67,8 @@ export interface PublishRequest {
   readonly size?: number | undefined;
   /** Rejects when the publisher may no longer publish; asked again once the upload is here. Default: it may. */
   readonly stillAllowed?: () => Promise<unknown>;
+  /** A part of the transaction that publishes, once the app is claimed. Default: nothing. */
+  readonly publishing?: (trx: Transaction<DatabaseSchema>) => Promise<void>;
 }
 
 /**
@@ -74,7 +78,24 @@ export interface PublishRequest {
  *   versions, `version_exists` also for other bytes than a deleted version had, `disk_quota`,
  *   `payload_too_large`, `unavailable` when the disk is full, or `invalid_request` for what is wrong with the package
  */
-export async function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
+export function publishPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
+  return receiveFrom(context, request, async (scratch, verified) => {
+    await request.stillAllowed?.();
+    await commit(context, scratch, verified, request);
+    return answerOf(verified);
+  });
+}
+
+/** Whether {@link publishPackage} would take it now, as far as that can be known before. Nothing of it is kept. */
+export function checkPackage(context: PublishContext, request: PublishRequest): Promise<PublishedPackage> {
+  return receiveFrom(context, request, async (_, verified) => answerOf(verified));
+}
+
+async function receiveFrom<Result>(
+  context: PublishContext,
+  request: PublishRequest,
+  use: (scratch: PackageScratch, verified: VerifiedPackage) => Promise<Result>,
+): Promise<Result> {
   const { appId, version, publisher } = request;
   // Asked before the upload is read, to spare it; asked again where it counts.
   const owner = await findOwner(context.database, appId);
@@ -97,9 +118,7 @@ export async function publishPackage(context: PublishContext, request: PublishRe
       })
       // Lets go of the upload, whose rest is read away by others.
       .finally(() => upload.source.destroy());
-    await request.stillAllowed?.();
-    await commit(context, scratch, verified, publisher);
-    return answerOf(verified);
+    return await use(scratch, verified);
   });
 }
 
@@ -107,7 +126,7 @@ export async function publishPackage(context: PublishContext, request: PublishRe
 export async function publishSystemPackage(context: PublishContext, source: Readable): Promise<PublishedPackage> {
   return await inScratch(context, async (scratch) => {
     const verified = await receive(context, { source, scratch, expected: { system: true } });
-    await commit(context, scratch, verified, null);
+    await commit(context, scratch, verified, { publisher: null });
     return answerOf(verified);
   });
 }
@@ -185,7 +204,10 @@ async function commit(
   context: PublishContext,
   scratch: PackageScratch,
   { hash, size, unpacked, frontendDigest, manifest }: VerifiedPackage,
-  publisher: string | null,
+  {
+    publisher,
+    publishing,
+  }: Pick<PublishRequest, 'publishing'> & { readonly publisher: PublishRequest['publisher'] | null },
 ): Promise<void> {
   const now = context.clock();
   await context.database.transaction().execute(async (trx) => {
@@ -198,6 +220,7 @@ async function commit(
       const former = await findWithdrawn(trx, manifest.id, manifest.version);
       if (former !== undefined && former !== hash) throw versionTaken(manifest.id, manifest.version);
     }
+    await publishing?.(trx);
     if (!(await insertVersion(trx, { hash, size, unpacked, frontendDigest, manifest, now })))
       throw versionTaken(manifest.id, manifest.version);
     const versions = await listVersions(trx, manifest.id);

@@ -69,8 +69,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Counts brackets outside strings, before parsing: JSON.parse would recurse as deep as the body says. */
-function tooDeep(text: string): boolean {
+/** Counts brackets outside strings, before parsing: what reads the values would recurse as deep as the text says. */
+export function tooDeep(text: string): boolean {
   let depth = 0;
   let inString = false;
   for (let index = 0; index < text.length; index += 1) {

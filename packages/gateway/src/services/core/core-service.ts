@@ -1,6 +1,7 @@
 // The platform services that core answers itself: the request goes on as it came, under the installation's core
 // service credential instead of the workload's (specification 5.3).
 import type { IncomingMessage } from 'node:http';
+import { limits, routes } from '@platform/contract';
 import { carry, responseFilter } from '@platform/http';
 import { claimCorePool } from '../../upstream-pools.ts';
 import type { GatewayService, ServiceContext } from '../service.ts';
@@ -8,6 +9,10 @@ import type { GatewayService, ServiceContext } from '../service.ts';
 /** Core speaks to the Gateway's credential, so its challenges and cookies end here. */
 const DROPPED = new Set(['set-cookie', 'set-cookie2', 'www-authenticate', 'authentication-info', 'alt-svc']);
 const filterResponse = responseFilter((name) => DROPPED.has(name));
+
+const WEB_SEARCH = routes['services.webSearch'].path;
+/** Core asks the person first, and the search engine then. */
+const ASKS_MILLISECONDS = (limits.webSearchConsentSeconds.value + limits.webSearchSeconds.value + 15) * 1_000;
 
 export function coreService(context: ServiceContext): GatewayService {
   const { headersTimeout, onFailure } = context;
@@ -23,7 +28,7 @@ export function coreService(context: ServiceContext): GatewayService {
           path: incoming.path + incoming.query,
           headers: identity.concat(incoming.head.forwarded, toolChainOf(incoming.req)),
           filterResponse,
-          headersTimeout,
+          headersTimeout: incoming.path === WEB_SEARCH ? Math.max(ASKS_MILLISECONDS, headersTimeout) : headersTimeout,
           onFailure,
         },
       }),

@@ -33,6 +33,7 @@ const openToAll: readonly string[] = [
 ];
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
+  'apps.create': true,
   'apps.requestInstall': true,
   'apps.uninstall': true,
   'apps.withdraw': true,

@@ -48,6 +48,12 @@ const guarded: readonly {
     near: { id: 'apps.install', resources: ['ches'] },
   },
   {
+    method: 'apps.create',
+    params: { draftId: 'drf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' },
+    grant: { id: 'apps.create', resources: ['*'] },
+    near: { id: 'apps.install', resources: ['*'] },
+  },
+  {
     method: 'apps.uninstall',
     params: { appId: 'notes' },
     grant: { id: 'apps.uninstall', resources: ['notes'] },
@@ -123,6 +129,7 @@ for (const { method, params, grant, near } of guarded) {
 const everything: Grant[] = [
   'apps.lifecycle',
   'apps.install',
+  'apps.create',
   'apps.uninstall',
   'apps.catalog.read',
   'apps.launcher.register',
@@ -136,6 +143,7 @@ for (const [method, params] of [
   ['apps.return', undefined],
   ['apps.requestInstall', { appId: 'chess' }],
   ['apps.uninstall', { appId: 'notes' }],
+  ['apps.create', { draftId: 'drf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' }],
   ['launcher.register', undefined],
   ['launcher.restore', undefined],
   ['runtime.pause', undefined],
@@ -173,7 +181,10 @@ test('the answer of the person to a review is the answer of the call', async () 
     });
     assert.deepEqual(await call(state, 'apps.uninstall', { appId: 'notes' }), { removed: approves });
     assert.deepEqual(await call(state, 'runtime.pause'), { paused: approves });
-    assert.deepEqual(state.done, ['review asker chess 1.2.0', 'remove? asker notes', 'pause? asker']);
+    const draftId = 'drf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203';
+    assert.deepEqual(await call(state, 'apps.create', { draftId }), { accepted: approves });
+    const done = ['review asker chess 1.2.0', 'remove? asker notes', 'pause? asker', `draft? asker ${draftId}`];
+    assert.deepEqual(state.done, done);
   }
 });
 
@@ -410,8 +421,8 @@ test('the context has the states of backends with the grant that shows them, and
 });
 
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
-  const later = laterBridgeMethods.filter((method) => /^(wallet|schedules|apps\.create)/.test(method));
-  assert.equal(later.length, 4);
+  const later = laterBridgeMethods.filter((method) => /^(wallet|schedules)/.test(method));
+  assert.equal(later.length, 3);
   for (const method of later) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
   }

@@ -110,6 +110,11 @@ export interface ShellSide {
   ask<Answer>(asker: string, question: () => Promise<Answer>): Promise<Answer>;
   /** Trusted review; true when the person approved and the app is installed. */
   reviewInstall(asker: string, appId: string, version: string | null): Promise<boolean>;
+  /**
+   * Trusted review of an app that the asking app made; true when the person accepted it.
+   * @throws BridgeRefusal or ApiError `not_found` for one that is not there, or that another app made
+   */
+  reviewDraft(asker: string, draftId: string): Promise<boolean>;
   /** Trusted confirmation; true when the publisher approved and the version is deleted. */
   reviewWithdraw(asker: string, appId: string, version: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */

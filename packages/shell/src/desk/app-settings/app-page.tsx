@@ -9,6 +9,7 @@ import { findApp, installedApps } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note } from '../../design/controls.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { onDay, shortVersion } from '../../design/words.ts';
+import { AppWebSearch } from '../agents/app-web-search.tsx';
 import { AppAi } from '../ai/app-ai.tsx';
 import { setHome } from '../home/home-choice.ts';
 import { AppInternet } from '../internet/app-internet.tsx';
@@ -78,6 +79,7 @@ export function AppPage({ appId }: { readonly appId: string }) {
           <AppAi appId={appId} name={app.name} />
         </section>
       )}
+      {app.searchesWeb && <AppWebSearch key={`search ${appId}`} appId={appId} name={app.name} />}
       {app.hasUnreviewedWorkload && (
         <section class="block" aria-labelledby="backend-title">
           <h3 id="backend-title">Backend</h3>

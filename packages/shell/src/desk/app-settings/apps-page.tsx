@@ -13,6 +13,7 @@ import { Button, Empty, Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { needsPerson } from '../../design/stopped-words.ts';
+import { WaitingDrafts } from '../drafts/waiting-drafts.tsx';
 import { askToInstall } from '../prompts/ask-to-install.ts';
 
 export function AppsPage() {
@@ -22,6 +23,7 @@ export function AppsPage() {
       <PageHead title="Apps">
         <p class="quiet-text">Choose an app to see its permissions and backend, or to remove it.</p>
       </PageHead>
+      <WaitingDrafts />
       {apps === null ? (
         <AppsNotListed lines={5} label="Loading your apps" />
       ) : apps.length === 0 ? (

@@ -1,12 +1,10 @@
 // The review before an installation: what the app is, who published it, and what it may do if the person agrees.
 import type { CatalogDetail, Grant, UnmetNeed } from '@platform/contract';
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
-import { openApp } from '../../apps/frames/open-apps.ts';
-import { Button, Note } from '../../design/controls.tsx';
+import { Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { useDraft } from '../../session/drafts.ts';
 import { type Draft, missingIn, NEW, NO_DRAFT, nameOf } from '../secrets/draft.ts';
@@ -15,6 +13,7 @@ import { SlotChoice, SlotPlace } from '../secrets/slot-choice.tsx';
 import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
+import { Installed } from './installed.tsx';
 import { grantsOf, presentChoice, proposedChoice } from './narrowing.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
 import { PermissionList } from './permission-list.tsx';
@@ -90,7 +89,16 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
     typed.drop();
   }
 
-  if (stage.value === 'done') return <Installed asked={asked} unbound={unbound.value} />;
+  if (stage.value === 'done')
+    return (
+      <Installed app={detail} onDone={() => asked.answer(true)}>
+        {unbound.value !== null && (
+          <Note tone="warning">
+            A secret could not be set: {unbound.value} Choose it in Settings → Apps → {detail.name}.
+          </Note>
+        )}
+      </Installed>
+    );
   const working = stage.value === 'working';
   return (
     <>
@@ -169,39 +177,5 @@ export function InstallReview({ asked }: { readonly asked: InstallPrompt }) {
         onYes={() => void approve()}
       />
     </>
-  );
-}
-
-function Installed({ asked, unbound }: { readonly asked: InstallPrompt; readonly unbound: string | null }) {
-  const { detail } = asked;
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  return (
-    <div class="prompt-done">
-      <AppPicture appId={detail.appId} name={detail.name} path={detail.icon} size="large" />
-      <h2 id="prompt-title" ref={heading} tabIndex={-1}>
-        {detail.name} is installed
-      </h2>
-      <p class="quiet-text">It’s on your home screen.</p>
-      {unbound !== null && (
-        <Note tone="warning">
-          A secret could not be set: {unbound} Choose it in Settings → Apps → {detail.name}.
-        </Note>
-      )}
-      <div class="decision">
-        <Button onClick={() => asked.answer(true)}>Done</Button>
-        {detail.hasFrontend && (
-          <Button
-            kind="primary"
-            onClick={() => {
-              asked.answer(true);
-              openApp(detail.appId);
-            }}
-          >
-            Open {detail.name}
-          </Button>
-        )}
-      </div>
-    </div>
   );
 }

@@ -18,7 +18,8 @@ export function AskerLine({ asker, wants }: { readonly asker: Asker | null; read
 
 /** Exactly who asks, whatever an app calls itself. */
 export function AskerOrigin({ asker }: { readonly asker: Asker | null }) {
-  if (asker === null) return null;
+  // A backend asks while no page of its app is open.
+  if (asker === null || asker.origin === '') return null;
   return (
     <p class="prompt-from">
       Address of {asker.name} here: <span class="origin">{asker.origin}</span>

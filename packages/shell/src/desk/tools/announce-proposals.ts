@@ -1,9 +1,10 @@
 // Announces what is proposed while the shell is open: once each, several in one message, which goes when they are decided.
 import type { ShownProposal } from '@platform/contract';
 import { go } from '../../address/view.ts';
+import { visibleText } from '../../design/visible-text.ts';
 import { dismissToast, showToast, toasts } from '../toasts/toasts.ts';
 import { pendingProposals } from './pending-proposals.ts';
-import { shownText, summaryOf } from './proposal-words.ts';
+import { summaryOf } from './proposal-words.ts';
 
 let announced = new Set<string>();
 
@@ -35,7 +36,7 @@ function announce(pending: readonly ShownProposal[]): void {
   // The page that lists them needs no message beside it.
   if (first === undefined || location.hash === '#/settings/tools') return;
   const id = showToast({
-    title: `${shownText(first.callerName)} asks for your approval`,
+    title: `${visibleText(first.callerName)} asks for your approval`,
     body: `${summaryOf(first)}${others.length === 0 ? '' : `, and ${others.length} more`}`,
     action: {
       label: 'Look',

@@ -6,6 +6,7 @@ import { ApiError, plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { Note } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
+import { visibleText } from '../../design/visible-text.ts';
 import { confirmWithPasskey } from '../../session/confirm.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
 import { type Asked, ask, carriedOut, prompt } from '../prompts/ask.tsx';
@@ -15,7 +16,7 @@ import { shortHost } from '../prompts/short-host.ts';
 import { showToast } from '../toasts/toasts.ts';
 import { ArgumentList } from './argument-list.tsx';
 import { followProposals } from './pending-proposals.ts';
-import { answerOf, shownText, summaryOf } from './proposal-words.ts';
+import { answerOf, summaryOf } from './proposal-words.ts';
 
 /** Reads the proposal and asks. One that is decided already is shown in a message. */
 export async function askAboutProposal(id: string): Promise<void> {
@@ -81,8 +82,8 @@ function ProposalReview({ asked }: { readonly asked: Asked & { readonly proposal
           <h2 id="prompt-title">{summaryOf(proposal)}?</h2>
           <p class="prompt-publisher">
             <span>
-              {callerHost === null ? shownText(callerName) : `“${shownText(callerName)}”, as it calls itself,`} proposes
-              it
+              {callerHost === null ? visibleText(callerName) : `“${visibleText(callerName)}”, as it calls itself,`}{' '}
+              proposes it
             </span>
             {callerHost !== null && (
               <span>{isLoopbackHost(callerHost) ? 'A program on a computer of yours' : shortHost(callerHost)}</span>
@@ -100,7 +101,7 @@ function ProposalReview({ asked }: { readonly asked: Asked & { readonly proposal
           {description !== null && (
             <>
               <dt>{app === null ? 'What it does' : `${app.name} says of it`}</dt>
-              <dd class="tool-words">{shownText(description)}</dd>
+              <dd class="tool-words">{visibleText(description)}</dd>
             </>
           )}
         </dl>

@@ -1,11 +1,12 @@
 // Proposed calls in words: nothing of an argument is hidden, cut, or passes for something else.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answerOf, argumentsInWords, shownText, summaryOf } from './proposal-words.ts';
+import { visibleText } from '../../design/visible-text.ts';
+import { answerOf, argumentsInWords, summaryOf } from './proposal-words.ts';
 
 test('what cannot be seen is named, and lines stay', () => {
-  assert.equal(shownText('a\u202eb\u0000c\u200bd\ne\tf'), 'a[U+202E]b[U+0000]c[U+200B]d\ne\tf');
-  assert.equal(shownText('Grüße, 你好, 👋'), 'Grüße, 你好, 👋');
+  assert.equal(visibleText('a\u202eb\u0000c\u200bd\ne\tf'), 'a[U+202E]b[U+0000]c[U+200B]d\ne\tf');
+  assert.equal(visibleText('Grüße, 你好, 👋'), 'Grüße, 你好, 👋');
 });
 
 test('every value is there in whole, under the path of its names', () => {

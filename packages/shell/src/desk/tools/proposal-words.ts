@@ -1,22 +1,11 @@
 // Proposed calls in words. What an app says of its tools, and what it sends along, is its own: nothing of it may pass for the platform's.
 import type { ShownProposal } from '@platform/contract';
+import { visibleText } from '../../design/visible-text.ts';
 
 /** `Send a message`, `Add a note in Notes`. */
 export function summaryOf({ app, title, tool }: Pick<ShownProposal, 'app' | 'title' | 'tool'>): string {
   const name = title ?? tool.slice(tool.indexOf('.') + 1);
-  return app === null ? name : `${shownText(name)} in ${app.name}`;
-}
-
-/** What a person cannot see, or what turns the direction of what follows. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0]/gu;
-
-/** The text as it is, with what cannot be seen in it named (`[U+202E]`); lines and tabs stay. */
-export function shownText(text: string): string {
-  return text.replace(UNSEEN, (character) =>
-    character === '\n' || character === '\t'
-      ? character
-      : `[U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}]`,
-  );
+  return app === null ? name : `${visibleText(name)} in ${app.name}`;
 }
 
 export interface ArgumentWords {
@@ -34,10 +23,10 @@ const LONG_LINES = 8;
 /** Each argument in whole, in the order in which they were sent; members of an object as `message › body`. */
 export function argumentsInWords(given: Readonly<Record<string, unknown>>, within = ''): ArgumentWords[] {
   return Object.entries(given).flatMap(([own, value]) => {
-    const name = within + shownText(own);
+    const name = within + visibleText(own);
     if (isRecord(value) && Object.keys(value).length > 0) return argumentsInWords(value, `${name} › `);
     const isText = typeof value === 'string';
-    const text = shownText(isText ? value : JSON.stringify(value, null, 2));
+    const text = visibleText(isText ? value : JSON.stringify(value, null, 2));
     const isLong = text.length > LONG_CHARACTERS || text.split('\n').length > LONG_LINES;
     return { name, text, isText, isLong };
   });
@@ -67,5 +56,5 @@ export function answerOf(result: Readonly<Record<string, unknown>> | undefined):
     const { type, text } = (piece ?? {}) as { readonly type?: unknown; readonly text?: unknown };
     return type === 'text' && typeof text === 'string' ? [text] : [];
   });
-  return shownText(texts.join('\n'));
+  return visibleText(texts.join('\n'));
 }

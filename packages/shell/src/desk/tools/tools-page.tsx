@@ -8,12 +8,13 @@ import { installedApps } from '../../apps/installed-apps.ts';
 import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
+import { visibleText } from '../../design/visible-text.ts';
 import { ago } from '../../design/words.ts';
 import { SomeGrants } from '../app-settings/grants-editor.tsx';
 import { dismissAnnouncement, openProposal } from './announce-proposals.ts';
 import { CallRecord } from './call-record.tsx';
 import { followProposals, pendingProposals } from './pending-proposals.ts';
-import { detailOf, shownText, summaryOf } from './proposal-words.ts';
+import { detailOf, summaryOf } from './proposal-words.ts';
 
 export function ToolsPage() {
   const reading = useReading(async () => (await call('account.tools', ONE_PAGE)).items);
@@ -75,7 +76,7 @@ function PendingRow({ proposal }: { readonly proposal: ShownProposal }) {
         <span class="row-title">{summaryOf(proposal)}</span>
         {detail !== '' && <span class="tool-words">{detail}</span>}
         <span class="row-about">
-          {shownText(callerName)} proposes it · {ago(createdAt)}
+          {visibleText(callerName)} proposes it · {ago(createdAt)}
         </span>
       </span>
       <Button onClick={() => void openProposal(id)}>Decide</Button>
@@ -115,8 +116,8 @@ function AppRow({ one, onClosed }: { readonly one: ToolApp; readonly onClosed: (
           <ul class="tool-offers" aria-label={`Tools of ${app.name}`}>
             {offers.map(({ name, title, description }) => (
               <li key={name}>
-                <span class="tool-name">{shownText(title ?? name)}</span>
-                {description !== null && <span class="quiet-text">{shownText(description)}</span>}
+                <span class="tool-name">{visibleText(title ?? name)}</span>
+                {description !== null && <span class="quiet-text">{visibleText(description)}</span>}
               </li>
             ))}
           </ul>

@@ -4,7 +4,7 @@ import type { CatalogDetail, UnmetNeed } from '@platform/contract';
 import { essentialApp } from '../../essential-apps.ts';
 import { coveredBy } from '../grants.ts';
 import type { MethodsOf } from '../method.ts';
-import { appIdText, oneOf, optional, targetText, versionText, wholeNumber } from '../params.ts';
+import { appIdText, draftIdText, oneOf, optional, targetText, versionText, wholeNumber } from '../params.ts';
 import type { ShellSide } from '../shell-side.ts';
 import { onlyStatus } from '../statuses.ts';
 
@@ -93,6 +93,14 @@ export const appMethods: MethodsOf<'apps'> = {
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewInstall(caller.appId, params.appId, params.version ?? null),
     run: (_, approved) => ({ installed: approved }),
+  },
+  'apps.create': {
+    params: { draftId: draftIdText },
+    grant: 'apps.create',
+    target: '*',
+    front: true,
+    asks: ({ shell, caller, params }) => shell.reviewDraft(caller.appId, params.draftId),
+    run: (_, approved) => ({ accepted: approved }),
   },
   'apps.withdraw': {
     params: { appId: appIdText, version: versionText },

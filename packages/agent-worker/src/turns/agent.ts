@@ -1,0 +1,188 @@
+// The agent: begins turns in its sessions, ends them, and says of those that a restart interrupted that it did.
+import { randomUUID } from 'node:crypto';
+import { type AgentAnswer, type AgentOrder, type AgentProblem, agents } from '@platform/contract/agents';
+import { Refusal } from '../http/refusal.ts';
+import { stayAwake } from '../platform/awake.ts';
+import type { Platform } from '../platform/platform.ts';
+import type { Session } from '../sessions/session.ts';
+import type { SessionStore } from '../sessions/session-store.ts';
+import type { OfferedTool } from '../tools/agent-tool.ts';
+import { openHub } from '../tools/hub.ts';
+import { WEB_SEARCH, webSearch } from '../tools/web-search.ts';
+import { askModel, chooseModel } from './model.ts';
+import { INTERRUPTED, internalProblem } from './problem-of.ts';
+import { runTurn, type TurnEnd } from './turn.ts';
+
+export interface AgentParts {
+  readonly platform: Platform;
+  readonly order: AgentOrder;
+  readonly instructions: string;
+  readonly store: SessionStore;
+  readonly now: () => Date;
+}
+
+type Ending = 'cancelled' | 'interrupted';
+
+interface Running {
+  readonly over: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export interface Agent {
+  /** What `GET /v1/agent` answers. */
+  describe(): Promise<AgentAnswer>;
+  /** @throws Refusal when the session cannot take a message now */
+  say(session: string, text: string): void;
+  /** Without effect when no turn is under way. */
+  cancel(session: string): Promise<void>;
+  /** Ends all turns as interrupted. */
+  stop(): Promise<void>;
+}
+
+/** @throws Error when the volume cannot be used */
+export function openAgent(parts: AgentParts): Agent {
+  const { platform, order, store } = parts;
+  const { manifest } = order;
+  const running = new Map<string, Running>();
+  for (const { id, turn } of store.list()) {
+    if (turn === null) continue;
+    using use = store.open(id);
+    endInterrupted(use.session, turn);
+  }
+
+  async function work(session: Session, turn: string, signal: AbortSignal): Promise<TurnEnd> {
+    const usage = { toolCalls: 0, tokens: 0 };
+    const chosen = await chooseModel(platform, order);
+    if ('message' in chosen) return { problem: chosen, usage };
+    const extra = manifest.webSearch ? [webSearch(platform)] : [];
+    await using hub = await openHub(platform, [WEB_SEARCH]);
+    return await runTurn({
+      ...{ session, turn, signal, tools: [...hub.tools, ...extra], asked: askModel(platform, chosen) },
+      ...{ instructions: parts.instructions, maxToolCalls: manifest.maxToolCalls, now: parts.now() },
+    });
+  }
+
+  async function run(session: Session, turn: string, signal: AbortSignal): Promise<void> {
+    const sleep = stayAwake(platform);
+    try {
+      const end = await work(session, turn, signal).catch(
+        (error: unknown): TurnEnd => ({
+          ...(signal.aborted ? {} : { problem: internalProblem(error) }),
+          usage: usageOf(session, turn),
+        }),
+      );
+      endTurn(session, turn, end, signal.aborted ? (signal.reason as Ending) : undefined);
+    } finally {
+      sleep();
+      // The disk may not take it: at least here the turn is over.
+      if (session.card.turn === turn) session.setTurn(null);
+    }
+  }
+
+  return {
+    async describe() {
+      const chosen = await chooseModel(platform, order);
+      const { tools, problem } = await offeredTools(platform, manifest.webSearch);
+      return {
+        agent: {
+          model: 'message' in chosen ? null : { provider: chosen.provider, id: chosen.id },
+          webSearch: manifest.webSearch,
+          limits: { toolCalls: manifest.maxToolCalls, tokens: agents.limits.agentTurnTokens.value },
+          tools: tools.map(({ name, tool, description, asks }) => ({ name, tool, description, asks })),
+          problem: 'message' in chosen ? chosen : (problem ?? null),
+        },
+      };
+    },
+    say(id, text) {
+      const use = store.open(id);
+      const { session } = use;
+      try {
+        if (session.card.turn !== null) throw new Refusal('agent_busy');
+        if (running.size >= agents.limits.agentTurnsAtOnce.value)
+          throw new Refusal('concurrency_limited', 'The agent is at work in other sessions. Wait for one of them.');
+        if (session.bytes >= agents.limits.agentSessionSize.value) throw new Refusal('agent_session_full');
+        const turn = randomUUID();
+        session.setTurn(turn);
+        session.entitle(text);
+        session.append('message', { message: randomUUID(), turn, role: 'user', text }, [
+          { role: 'user', content: text, timestamp: parts.now().getTime() },
+        ]);
+        const over = new AbortController();
+        const ended = run(session, turn, over.signal)
+          // The disk refuses what would be said of it: the next start says that the turn was interrupted.
+          .catch((error: unknown) => void internalProblem(error))
+          .finally(() => {
+            running.delete(id);
+            use[Symbol.dispose]();
+          });
+        running.set(id, { over, ended });
+      } catch (error) {
+        use[Symbol.dispose]();
+        throw error;
+      }
+    },
+    async cancel(id) {
+      store.open(id)[Symbol.dispose]();
+      await endRunning(running.get(id), 'cancelled');
+    },
+    async stop() {
+      await Promise.all([...running.values()].map((one) => endRunning(one, 'interrupted')));
+    },
+  };
+}
+
+async function endRunning(turn: Running | undefined, ending: Ending): Promise<void> {
+  turn?.over.abort(ending);
+  await turn?.ended;
+}
+
+function endTurn(session: Session, turn: string, end: TurnEnd, ending: Ending | undefined): void {
+  const { usage, problem, limit } = end;
+  if (ending === 'interrupted') {
+    endInterrupted(session, turn, usage);
+    return;
+  }
+  if (ending === undefined && problem !== undefined) session.append('failed', { turn, error: problem });
+  const reason = ending ?? (problem !== undefined ? 'failed' : limit !== undefined ? 'limit' : 'done');
+  session.append('idle', {
+    ...{ turn, reason, usage },
+    ...(reason === 'limit' && limit !== undefined ? { limit, asks: asking(limit, usage) } : {}),
+  });
+  session.setTurn(null);
+}
+
+function endInterrupted(session: Session, turn: string, usage: TurnEnd['usage'] = usageOf(session, turn)): void {
+  session.append('failed', { turn, error: INTERRUPTED });
+  session.append('idle', { turn, reason: 'interrupted', usage });
+  session.setTurn(null);
+}
+
+/** As far as it was written down. */
+function usageOf({ lines }: Session, turn: string): TurnEnd['usage'] {
+  const own = lines.filter(({ data }) => data.turn === turn);
+  const tokens = own.flatMap(({ context = [] }) =>
+    context.map((one) => (one.role === 'assistant' ? one.usage.totalTokens : 0)),
+  );
+  return {
+    toolCalls: own.filter(({ event }) => event === 'tool.call').length,
+    tokens: tokens.reduce((sum, count) => sum + count, 0),
+  };
+}
+
+function asking(limit: 'toolCalls' | 'tokens', { toolCalls, tokens }: TurnEnd['usage']): string {
+  const what = limit === 'toolCalls' ? `made ${toolCalls} tool calls` : `used ${tokens} tokens`;
+  return `The agent has ${what} in this turn and stopped. Write to it if it should go on.`;
+}
+
+async function offeredTools(
+  platform: Platform,
+  searches: boolean,
+): Promise<{ readonly tools: readonly OfferedTool[]; readonly problem?: AgentProblem }> {
+  const extra = searches ? [webSearch(platform)] : [];
+  try {
+    await using hub = await openHub(platform, [WEB_SEARCH]);
+    return { tools: [...hub.tools, ...extra] };
+  } catch (error) {
+    return { tools: extra, problem: internalProblem(error) };
+  }
+}

@@ -1,0 +1,125 @@
+// What the model sees of a session: all of it that fits, whole.
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '@earendil-works/pi-ai';
+import { agents } from '@platform/contract/agents';
+import type { Line } from '../sessions/journal.ts';
+
+const CHARACTERS_OF_A_TOKEN = 4;
+const LEFT_OUT = '[This result is left out, since the conversation is long.]';
+const EARLIER = '[Note of the platform: earlier messages of this conversation are left out, since it is long.]';
+export const UNKNOWN_OUTCOME =
+  '[Note of the platform: the turn ended before this call came to a result. It may have taken effect or not. See for yourself before you repeat it.]';
+
+/** What the platform says of how the last turn ended, in front of the next message. */
+const ENDINGS: Readonly<Record<string, string>> = {
+  interrupted: 'The last turn was interrupted by a restart.',
+  cancelled: 'The person stopped the last turn.',
+  limit: 'The last turn ended at its limit. The person now lets you go on.',
+};
+
+export function messagesOf(lines: readonly Line[]): Message[] {
+  const messages: Message[] = [];
+  let ending: string | undefined;
+  for (const line of lines) {
+    if (line.event === 'idle') ending = ENDINGS[line.data.reason];
+    for (const message of line.context ?? []) {
+      const isNext = message.role === 'user' && ending !== undefined;
+      messages.push(isNext ? withNote(message, `[Note of the platform: ${ending}]`) : message);
+      if (isNext) ending = undefined;
+    }
+  }
+  return withAllResults(messages);
+}
+
+/** Every call has its result behind it, as providers demand: a turn may have ended in between. */
+export function withAllResults(messages: readonly Message[]): Message[] {
+  const complete: Message[] = [];
+  let open: ToolResultMessage[] = [];
+  const close = () => {
+    complete.push(...open);
+    open = [];
+  };
+  for (const message of messages) {
+    if (message.role === 'toolResult') open = open.filter(({ toolCallId }) => toolCallId !== message.toolCallId);
+    else close();
+    complete.push(message);
+    if (message.role === 'assistant') open = callsOf(message);
+  }
+  close();
+  return complete;
+}
+
+function callsOf({ content, timestamp }: AssistantMessage): ToolResultMessage[] {
+  return content.flatMap((part) =>
+    part.type === 'toolCall'
+      ? [
+          {
+            role: 'toolResult' as const,
+            toolCallId: part.id,
+            toolName: part.name,
+            content: [{ type: 'text' as const, text: UNKNOWN_OUTCOME }],
+            isError: true,
+            timestamp,
+          },
+        ]
+      : [],
+  );
+}
+
+/** The newest exchanges, each from a message of the person on, as many as fit; of the last one old results are left out. */
+export function fitting(
+  messages: readonly Message[],
+  tokens: number = agents.limits.agentContextTokens.value,
+): Message[] {
+  const [system, ...rest] = messages[0]?.role === 'system' ? messages : [undefined, ...messages];
+  const most = tokens * CHARACTERS_OF_A_TOKEN - (system === undefined ? 0 : sizeOf(system));
+  const exchanges = exchangesOf(rest.filter((one) => one !== undefined));
+  const kept: Message[][] = [];
+  let size = 0;
+  for (const exchange of exchanges.toReversed()) {
+    size += exchange.reduce((sum, message) => sum + sizeOf(message), 0);
+    if (kept.length > 0 && size > most) break;
+    kept.unshift(exchange);
+  }
+  if (kept.length < exchanges.length) noteEarlier(kept[0]);
+  const flat = kept.flat();
+  return [
+    ...(system === undefined ? [] : [system]),
+    ...(size > most && kept.length === 1 ? shortened(flat, most) : flat),
+  ];
+}
+
+function exchangesOf(messages: readonly Message[]): Message[][] {
+  const exchanges: Message[][] = [];
+  for (const message of messages) {
+    const last = exchanges.at(-1);
+    if (message.role === 'user' || last === undefined) exchanges.push([message]);
+    else last.push(message);
+  }
+  return exchanges;
+}
+
+function noteEarlier(exchange: Message[] | undefined): void {
+  const [first] = exchange ?? [];
+  if (exchange !== undefined && first?.role === 'user') exchange[0] = withNote(first, EARLIER);
+}
+
+/** The oldest results go first. */
+function shortened(messages: readonly Message[], most: number): Message[] {
+  let size = messages.reduce((sum, message) => sum + sizeOf(message), 0);
+  return messages.map((message) => {
+    if (size <= most || message.role !== 'toolResult') return message;
+    const short: ToolResultMessage = { ...message, content: [{ type: 'text', text: LEFT_OUT }] };
+    size -= sizeOf(message) - sizeOf(short);
+    return short;
+  });
+}
+
+function withNote(message: UserMessage, note: string): UserMessage {
+  const { content } = message;
+  const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+  return { ...message, content: [{ type: 'text', text: note }, ...parts] };
+}
+
+function sizeOf(message: Message): number {
+  return JSON.stringify(message).length;
+}

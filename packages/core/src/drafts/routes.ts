@@ -1,0 +1,45 @@
+// Apps that apps make over HTTP: handed in by apps, decided on in the shell.
+import type { DomainRoute } from '@platform/contract';
+import { appId } from '@platform/contract';
+import { Turns } from '../background/turns.ts';
+import type { HandlersOf } from '../http/handlers.ts';
+import { acceptDraft, declineDraft } from './accept-draft.ts';
+import { type DraftContext, makeDraft } from './make-draft.ts';
+import { listDrafts, reviewDraft } from './review-draft.ts';
+
+export type DraftRoute = DomainRoute<'drafts'>;
+
+export function draftRoutes(context: DraftContext): HandlersOf<DraftRoute> {
+  // Each is checked with all its files, for which there are few threads.
+  const turns = new Turns({
+    ofKey: 1,
+    inAll: 4,
+    waiting: 2,
+    milliseconds: 5_000,
+    detail: 'Another app is being checked. Wait for it, then send this again.',
+  });
+  const now = () => context.clock();
+  return {
+    'services.apps.create': async ({ caller, body, stillAllowed, left }) => {
+      const draft = await turns.run(caller.accountKey, () => makeDraft(context, caller, body, stillAllowed), left);
+      return { status: 201, body: { draft } };
+    },
+    'account.drafts.list': async ({ caller: { accountKey }, query }) => ({
+      status: 200,
+      body: await listDrafts(context, accountKey, query),
+    }),
+    'account.drafts.read': async ({ caller: { accountKey }, params: { id } }) => ({
+      status: 200,
+      body: await turns.run(accountKey, () => reviewDraft(context, { accountKey, id, now: now() })),
+    }),
+    'account.drafts.accept': async ({ caller, params: { id }, body }) => {
+      const account = { key: caller.accountKey, name: caller.accountName };
+      const draft = await acceptDraft(context, account, id, body);
+      return { status: 200, body: { appId: appId.parse(draft.app_id), version: draft.version } };
+    },
+    'account.drafts.decline': async ({ caller: { accountKey }, params: { id } }) => {
+      await declineDraft(context, { accountKey, id, now: now() });
+      return { status: 204 };
+    },
+  };
+}

@@ -1,0 +1,207 @@
+// The review of an app that an app made: what it may do, its source, and for a new version what changed. It is exactly this package
+// that is installed.
+import {
+  type Grant,
+  noResources,
+  type PermissionsView,
+  type DraftReview as Review,
+  resourcesBeyond,
+  type UnmetNeed,
+} from '@platform/contract';
+import { useSignal } from '@preact/signals';
+import { call } from '../../api/client.ts';
+import { AppPicture } from '../../apps/app-picture.tsx';
+import { closeApp } from '../../apps/frames/open-apps.ts';
+import { nameOf } from '../../apps/installed-apps.ts';
+import { Button, Note } from '../../design/controls.tsx';
+import { shortVersion } from '../../design/words.ts';
+import { useDraft } from '../../session/drafts.ts';
+import type { Asked } from '../prompts/ask.tsx';
+import { carryOut, carryOutOnApps, INSTALL_TIMEOUT_MS } from '../prompts/carry-out.ts';
+import { Changes } from '../prompts/changes.tsx';
+import { Installed } from '../prompts/installed.tsx';
+import { grantsOf, joinGrants, presentChoice, proposedChoice } from '../prompts/narrowing.ts';
+import { newRequests } from '../prompts/new-requests.ts';
+import { AskerLine, Decision } from '../prompts/parts.tsx';
+import { PermissionList } from '../prompts/permission-list.tsx';
+import { chosenRating, presentRating, updatedRating } from '../prompts/rated.ts';
+import { RatingSummary } from '../prompts/rating-summary.tsx';
+import { BackendSummary, ResourceList } from '../prompts/resource-list.tsx';
+import { asksForNothing } from '../prompts/resource-words.ts';
+import { ScrollBox } from '../prompts/scroll-box.tsx';
+import { upgradesDone } from '../prompts/upgrade-review.tsx';
+import { SlotPlace } from '../secrets/slot-choice.tsx';
+import { UnmetList } from '../unmet/unmet-list.tsx';
+import { SourceView } from './source-view.tsx';
+
+interface Matter {
+  readonly draft: Review;
+  /** Of the installed version; `null` for a new app. */
+  readonly held: PermissionsView | null;
+  /** What of it cannot work here. */
+  readonly unmet: readonly UnmetNeed[];
+}
+
+/** Kept when the question goes without an answer of the person's. */
+interface Chosen {
+  readonly permissions: readonly Grant[];
+  readonly acceptResources: boolean;
+}
+
+export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
+  const { draft, held, unmet } = asked;
+  const { id, name, version, madeBy, installed } = draft;
+  const requested = held === null ? draft.permissions : newRequests(draft.permissions, held);
+  const granted = held?.resources?.granted ?? null;
+  const larger =
+    held !== null && draft.resources !== null && resourcesBeyond(granted ?? noResources, draft.resources).length > 0;
+  const proposed = { permissions: grantsOf(proposedChoice(requested)), acceptResources: larger };
+  const chosen = useDraft<Chosen>(`made ${id}`, proposed, { secret: true });
+  const { permissions, acceptResources } = chosen.value;
+  const stage = useSignal<'review' | 'working' | 'declining' | 'done'>('review');
+  const failure = useSignal<string | null>(null);
+  const working = stage.value !== 'review';
+
+  async function approve(): Promise<void> {
+    stage.value = 'working';
+    failure.value = await accept(draft, held, chosen.value);
+    if (failure.value !== null) stage.value = 'review';
+    else if (held === null) stage.value = 'done';
+    else end(true);
+  }
+
+  async function decline(): Promise<void> {
+    stage.value = 'declining';
+    failure.value = await carryOut(() => call('account.drafts.decline', { params: { id } }));
+    stage.value = 'review';
+    if (failure.value === null) end(false);
+  }
+
+  function end(approved: boolean): void {
+    chosen.drop();
+    asked.answer(approved);
+  }
+
+  if (stage.value === 'done') return <Installed app={{ ...draft, icon: null }} onDone={() => end(true)} />;
+  const maker = nameOf(madeBy);
+  return (
+    <>
+      <AskerLine asker={asked.asker} wants="made this for you:" />
+      <div class="prompt-app">
+        <AppPicture appId={draft.appId} name={name} path={null} size="large" />
+        <div>
+          <h2 id="prompt-title">{installed === null ? `Add ${name}?` : `Change ${name}?`}</h2>
+          <p class="prompt-publisher">
+            <span>Made by {maker}, for you alone</span>
+            <span>
+              {installed === null
+                ? `Version ${shortVersion(version)}`
+                : `From ${shortVersion(installed)} to ${shortVersion(version)}`}
+            </span>
+          </p>
+        </div>
+      </div>
+      {held === null ? (
+        <RatingSummary rated={chosenRating(draft, permissions)} whole={chosenRating(draft, draft.permissions)} />
+      ) : (
+        <RatingSummary
+          rated={updatedRating(draft, held, chosen.value)}
+          before={presentRating(held, held.permissions)}
+          whole={updatedRating(draft, held, { permissions: requested, acceptResources: larger })}
+        />
+      )}
+      {held === null && <BackendSummary resources={draft.resources} />}
+      <ScrollBox label={`What ${name} asks for, and its source`}>
+        <UnmetList name={name} needs={unmet} />
+        <p>{draft.summary}</p>
+        {held === null && draft.secretSlots.length === 0 && asksForNothing(requested, draft.resources) && (
+          <Note tone="success">It requests no permissions.</Note>
+        )}
+        {requested.length > 0 && (
+          <>
+            <h3>{held === null ? `${name} will be able to` : `New: ${name} also wants to`}</h3>
+            <PermissionList
+              requested={requested}
+              choice={presentChoice(requested, permissions)}
+              disabled={working}
+              onChange={(next) => chosen.put({ ...chosen.value, permissions: grantsOf(next) })}
+            />
+          </>
+        )}
+        {draft.secretSlots.length > 0 && (
+          <>
+            <h3>Secrets it can use without seeing them</h3>
+            {draft.secretSlots.map((slot) => (
+              <div key={slot.name} class="slot-review">
+                <SlotPlace slot={slot} />
+              </div>
+            ))}
+            <p class="quiet-text">Nothing is sent until you choose a secret in Settings → Apps → {name}.</p>
+          </>
+        )}
+        {draft.resources !== null && (held === null || larger) && (
+          <>
+            <h3>{larger && granted !== null ? 'New: more of the server' : 'Its backend on the server'}</h3>
+            <ResourceList resources={draft.resources} {...(granted !== null && { beyond: granted })} />
+          </>
+        )}
+        {larger && (
+          <label class="accept-resources">
+            <input
+              type="checkbox"
+              checked={acceptResources}
+              disabled={working}
+              onChange={(event) => chosen.put({ ...chosen.value, acceptResources: event.currentTarget.checked })}
+            />
+            <span>Allow this</span>
+          </label>
+        )}
+        <Changes version={version} changes={draft.changes} />
+        <SourceView draft={draft} />
+        <p class="source-decline">
+          <Button busy={stage.value === 'declining'} disabled={working} icon="trash" onClick={() => void decline()}>
+            Throw it away
+          </Button>
+        </p>
+      </ScrollBox>
+      <p class="quiet-text">
+        {installed === null
+          ? 'Only you can see and use it. You can remove it in Settings.'
+          : 'It keeps its data and permissions. You can go back to the version before in Settings.'}
+      </p>
+      {failure.value !== null && <Note tone="danger">{failure.value}</Note>}
+      <Decision
+        no="Not now"
+        yes={stage.value === 'working' ? 'Working …' : installed === null ? `Add ${name}` : `Change ${name}`}
+        busy={working}
+        disabled={unmet.some(({ kind }) => kind === 'blocks')}
+        onNo={() => end(false)}
+        onYes={() => void approve()}
+      />
+    </>
+  );
+}
+
+/** For a new version, what it asks for besides is granted as after an update. @returns what went wrong */
+function accept(
+  { id, appId, version, hash }: Review,
+  held: PermissionsView | null,
+  { permissions, acceptResources }: Chosen,
+): Promise<string | null> {
+  return carryOutOnApps(async () => {
+    const params = { appId };
+    const body = held === null ? { hash, permissions: [...permissions] } : { hash };
+    await call('account.drafts.accept', { params: { id }, body, timeoutMs: INSTALL_TIMEOUT_MS });
+    if (held === null) return;
+    if (acceptResources) await call('apps.upgrade', { params, body: { version, acceptResources } });
+    closeApp(appId);
+    if (permissions.length === 0) return;
+    const kept = await call('apps.permissions.read', { params });
+    await call('apps.permissions.replace', {
+      params,
+      body: { permissions: joinGrants(kept.permissions, permissions) },
+    });
+  }).finally(() => {
+    upgradesDone.value += 1;
+  });
+}

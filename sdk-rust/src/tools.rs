@@ -305,12 +305,11 @@ fn read(text: &[u8]) -> Result<Answer> {
         return serde_json::from_slice(text).map_err(unexpected);
     }
     let events = EventParser::default().read(text);
-    let answers = events
+    events
         .iter()
-        .filter_map(|event| serde_json::from_str::<Answer>(&event.data).ok());
-    answers
-        .filter(|answer| answer.result.is_some() || answer.error.is_some())
-        .last()
+        .rev()
+        .filter_map(|event| serde_json::from_str::<Answer>(&event.data).ok())
+        .find(|answer| answer.result.is_some() || answer.error.is_some())
         .ok_or_else(|| Error::InvalidAnswer("The stream of the platform ended without an answer.".to_owned()))
 }
 

@@ -138,17 +138,20 @@ test('always: a versioned consent of this agent alone, until it is taken back', 
   assert.deepEqual([last.consent, last.version], [false, 2]);
 });
 
-test('an agent that is removed and installed again asks again', async () => {
-  found(await searchWith('always'));
-  await person.fetch(`/v1/apps/${agent.appId}`, { method: 'DELETE' });
-  await declareAgent(world, agent.appId, {}, 'node');
-  agent = await installTestApp(world, person, agent.appId, []);
-  await declareAgent(world, agent.appId);
-  const searching = search();
-  await answer(await asked(), 'deny');
-  assert.equal(problemCode(await searching), 'consent_denied');
-  assert.equal((await view()).webSearch.version, 2);
-});
+for (const said of ['always', 'session']) {
+  test(`an agent that is removed and installed again asks again, after: ${said}`, async () => {
+    found(await searchWith(said));
+    const { version } = (await view()).webSearch;
+    await person.fetch(`/v1/apps/${agent.appId}`, { method: 'DELETE' });
+    await declareAgent(world, agent.appId, {}, 'node');
+    agent = await installTestApp(world, person, agent.appId, []);
+    await declareAgent(world, agent.appId);
+    const searching = search();
+    await answer(await asked(), 'deny');
+    assert.equal(problemCode(await searching), 'consent_denied');
+    assert.equal((await view()).webSearch.version, version === 0 ? 0 : version + 1);
+  });
+}
 
 test('only an agent that declares it, and no page of one', async () => {
   const other = await installTestApp(world, person, `plain-${accounts}`, []);

@@ -89,7 +89,7 @@ export const acceptDraftBody = z.strictObject({
   hash,
   /**
    * Default: for a new app what it requests except what is critical, for a new version what is held. A new version holds no more than
-   * the one before.
+   * the one before, and without an installed one it needs this.
    */
   permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
 });

@@ -5,11 +5,13 @@ import { isCritical, type PermissionId, permissions, type RequestedGrant } from 
 import { fc } from '../../../../../tests/support/fast-check.ts';
 import { covers } from '../../apps/bridge/grants.ts';
 import {
+  grantsAfterReview,
   grantsOf,
   offeredResources,
   presentChoice,
   proposedChoice,
   sameChoice,
+  sameGrants,
   withPermission,
   withResource,
 } from './narrowing.ts';
@@ -47,6 +49,20 @@ test('what is granted now is shown, also where it is narrower than the request',
   );
   assert.deepEqual(grantsOf(present), [{ id: 'apps.lifecycle', resources: ['notes'] }]);
   assert.deepEqual(offeredResources({ id: 'apps.lifecycle', resources: ['*'] }, new Set(['notes'])), ['*', 'notes']);
+});
+
+test('what a review showed and the person left unchecked is not held afterwards, though an earlier version held it', () => {
+  const kept = [
+    { id: 'search.index' as const, resources: ['self'] },
+    { id: 'notifications.publish' as const, resources: ['news', 'old'] },
+    { id: 'runtime.pause' as const, resources: ['*'] },
+  ];
+  assert.deepEqual(grantsAfterReview(kept, requested, [{ id: 'notifications.publish', resources: ['weekly'] }]), [
+    { id: 'search.index', resources: ['self'] },
+    { id: 'notifications.publish', resources: ['old', 'weekly'] },
+  ]);
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, [], [])), true);
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, requested, [])), false);
 });
 
 test('two choices are the same whatever the order of their resources', () => {

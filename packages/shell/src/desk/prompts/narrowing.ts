@@ -1,5 +1,6 @@
 // The choices of a permission review: what an app requested, and what of it the person leaves checked.
 import { type Grant, type PermissionId, type RequestedGrant, withoutCritical } from '@platform/contract';
+import { covers } from '../../apps/bridge/grants.ts';
 
 /** For each requested permission the resources that are checked. */
 export type Choice = ReadonlyMap<PermissionId, ReadonlySet<string>>;
@@ -49,6 +50,32 @@ export function joinGrants(one: readonly Grant[], other: readonly Grant[]): Gran
     id,
     resources: [...new Set(all.filter((grant) => grant.id === id).flatMap(({ resources }) => resources))],
   }));
+}
+
+/**
+ * What an app holds after the review of a version: what it kept, without what was shown and not chosen, as a version before the
+ * installed one may have held that, and what was chosen.
+ */
+export function grantsAfterReview(
+  kept: readonly Grant[],
+  shown: readonly RequestedGrant[],
+  chosen: readonly Grant[],
+): readonly Grant[] {
+  const refused = shown.map(({ id, resources }) => ({
+    id,
+    resources: resources.filter((resource) => !covers(chosen, id, resource)),
+  }));
+  const stays = kept.map(({ id, resources }) => ({
+    id,
+    resources: resources.filter((resource) => !covers(refused, id, resource)),
+  }));
+  return joinGrants(stays, chosen).filter(({ resources }) => resources.length > 0);
+}
+
+export function sameGrants(one: readonly Grant[], other: readonly Grant[]): boolean {
+  const choiceOf = (grants: readonly Grant[]): Choice =>
+    new Map(grants.map(({ id, resources }) => [id, new Set(resources)]));
+  return sameChoice(choiceOf(one), choiceOf(other));
 }
 
 export function sameChoice(one: Choice, other: Choice): boolean {

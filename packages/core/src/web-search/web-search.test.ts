@@ -13,7 +13,9 @@ import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.
 import { until } from '../../../../tests/support/wait.ts';
 import { declareAgent } from '../../test-support/agents.ts';
 import { type FakeEngine, startFakeEngine } from '../../test-support/fake-engine.ts';
+import type { ProvenTime } from '../clock/clock-guard.ts';
 import { defaultRates } from '../config/rates.ts';
+import { sweepBuckets } from '../http/rates/idle-buckets.ts';
 
 const ITEM = { title: 'Ficus', url: 'https://plants.example/ficus', snippet: 'Water it.' };
 
@@ -195,6 +197,27 @@ for (const kind of ['webSearch', 'webSearchDay']) {
     assert.equal(fake.seen.length, 1);
   });
 }
+
+test('the quota of a day does not come back early, as that of a minute does', async () => {
+  found(await searchWith('always'));
+  const { pool } = world.core.context;
+  const account = `asked-${accounts}`;
+  const kinds = async () => {
+    const { rows } = await pool.query<{ kind: string }>(
+      `SELECT b.kind FROM rate_buckets b JOIN accounts a ON a.key = b.subject
+        WHERE b.kind LIKE 'webSearch%' AND a.name = $1 ORDER BY b.kind`,
+      [account],
+    );
+    return rows.map(({ kind }) => kind);
+  };
+  const sweptAfter = (minutes: number) =>
+    sweepBuckets(world.core.context, defaultRates, new Date(Date.now() + minutes * 60_000) as ProvenTime);
+  assert.deepEqual(await kinds(), ['webSearch', 'webSearchDay']);
+  await sweptAfter(90);
+  assert.deepEqual(await kinds(), ['webSearchDay']);
+  await sweptAfter(1_441);
+  assert.deepEqual(await kinds(), []);
+});
 
 test('only an agent that declares it, and no page of one', async () => {
   const other = await installTestApp(world, person, `plain-${accounts}`, []);

@@ -237,7 +237,7 @@ function accept(draft: Review, acceptance: Acceptance): Promise<string | null> {
     if (held === null) return;
     if (acceptResources) await call('apps.upgrade', { params: { appId }, body: { version, acceptResources } });
     closeApp(appId);
-    await grantChosen(appId, { shown, chosen: permissions });
+    await grantChosen(appId, { held, shown, chosen: permissions });
   }).finally(() => {
     upgradesDone.value += 1;
   });

@@ -1,7 +1,7 @@
 // The choices of a permission review never go beyond what an app asked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
+import { type Grant, isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { fc } from '../../../../../tests/support/fast-check.ts';
 import { covers } from '../../apps/bridge/grants.ts';
 import {
@@ -52,17 +52,22 @@ test('what is granted now is shown, also where it is narrower than the request',
 });
 
 test('what a review showed and the person left unchecked is not held afterwards, though an earlier version held it', () => {
-  const kept = [
-    { id: 'search.index' as const, resources: ['self'] },
-    { id: 'notifications.publish' as const, resources: ['news', 'old'] },
-    { id: 'runtime.pause' as const, resources: ['*'] },
+  const before: Grant[] = [{ id: 'notifications.publish', resources: ['old'] }];
+  const held = { permissions: before, setAside: [], requested: before, resources: null, revision: 1 };
+  const kept: Grant[] = [
+    { id: 'search.index', resources: ['self'] },
+    { id: 'notifications.publish', resources: ['news', 'old'] },
+    { id: 'runtime.pause', resources: ['*'] },
   ];
-  assert.deepEqual(grantsAfterReview(kept, requested, [{ id: 'notifications.publish', resources: ['weekly'] }]), [
+  const chosen: Grant[] = [{ id: 'notifications.publish', resources: ['weekly'] }];
+  assert.deepEqual(grantsAfterReview(kept, { held, shown: requested, chosen }), [
     { id: 'search.index', resources: ['self'] },
     { id: 'notifications.publish', resources: ['old', 'weekly'] },
   ]);
-  assert.equal(sameGrants(kept, grantsAfterReview(kept, [], [])), true);
-  assert.equal(sameGrants(kept, grantsAfterReview(kept, requested, [])), false);
+  const wider: RequestedGrant[] = [{ id: 'notifications.publish', resources: ['*'] }];
+  assert.deepEqual(grantsAfterReview(before, { held, shown: wider, chosen: [] }), before, 'what it held it keeps');
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, { held, shown: [], chosen: [] })), true);
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, { held, shown: requested, chosen: [] })), false);
 });
 
 test('two choices are the same whatever the order of their resources', () => {

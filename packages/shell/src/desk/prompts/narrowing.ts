@@ -1,6 +1,13 @@
 // The choices of a permission review: what an app requested, and what of it the person leaves checked.
-import { type Grant, type PermissionId, type RequestedGrant, withoutCritical } from '@platform/contract';
+import {
+  type Grant,
+  type PermissionId,
+  type PermissionsView,
+  type RequestedGrant,
+  withoutCritical,
+} from '@platform/contract';
 import { covers } from '../../apps/bridge/grants.ts';
+import { newRequests } from './new-requests.ts';
 
 /** For each requested permission the resources that are checked. */
 export type Choice = ReadonlyMap<PermissionId, ReadonlySet<string>>;
@@ -52,22 +59,30 @@ export function joinGrants(one: readonly Grant[], other: readonly Grant[]): Gran
   }));
 }
 
+export interface Reviewed {
+  /** Of the installed version, before the review. */
+  readonly held: PermissionsView;
+  /** What the review showed as new. */
+  readonly shown: readonly RequestedGrant[];
+  /** What of it was left checked. */
+  readonly chosen: readonly Grant[];
+}
+
 /**
- * What an app holds after the review of a version: what it kept, without what was shown and not chosen, as a version before the
- * installed one may have held that, and what was chosen.
+ * What an app holds after the review of a version: what it kept, and what was chosen. A permission that a version before the installed
+ * one held comes back by itself, but not where it was shown and left unchecked.
  */
-export function grantsAfterReview(
-  kept: readonly Grant[],
-  shown: readonly RequestedGrant[],
-  chosen: readonly Grant[],
-): readonly Grant[] {
+export function grantsAfterReview(kept: readonly Grant[], { held, shown, chosen }: Reviewed): readonly Grant[] {
+  const inForce = { ...held, requested: held.permissions };
+  const wasHeld = (id: PermissionId, resource: string) =>
+    newRequests([{ id, resources: [resource] }], inForce).length === 0;
   const refused = shown.map(({ id, resources }) => ({
     id,
     resources: resources.filter((resource) => !covers(chosen, id, resource)),
   }));
   const stays = kept.map(({ id, resources }) => ({
     id,
-    resources: resources.filter((resource) => !covers(refused, id, resource)),
+    resources: resources.filter((resource) => wasHeld(id, resource) || !covers(refused, id, resource)),
   }));
   return joinGrants(stays, chosen).filter(({ resources }) => resources.length > 0);
 }

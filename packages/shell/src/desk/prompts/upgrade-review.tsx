@@ -21,8 +21,8 @@ import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
-import { grantChosen, type Reviewed } from './grant-chosen.ts';
-import { grantsOf, presentChoice, proposedChoice } from './narrowing.ts';
+import { grantChosen } from './grant-chosen.ts';
+import { grantsOf, presentChoice, proposedChoice, type Reviewed } from './narrowing.ts';
 import { NewLook } from './new-look.tsx';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
@@ -96,7 +96,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await upgrade(detail.appId, version, { shown: added, chosen: permissions, acceptResources });
+    failure.value = await upgrade(detail.appId, version, { held, shown: added, chosen: permissions, acceptResources });
     working.value = false;
     if (failure.value === null) end(true);
   }

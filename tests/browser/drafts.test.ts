@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { InstalledApp, MadeDraft } from '@platform/contract';
+import type { InstalledApp, MadeDraft, PermissionsView } from '@platform/contract';
 import type { App } from '@platform/sdk/browser';
 import { buildSdk } from '@platform/sdk/build';
 import type { Browser, Frame, Page } from 'playwright-core';
@@ -144,12 +144,14 @@ for (const [device, viewport] of BOTH_DEVICES) {
     });
 
     await t.test('a change shows the lines that differ, and what hides in them', async () => {
-      const changed = SCRIPT.replace("'Basil'", "'Basil', 'Fern'").concat('// \u202E tuo kcehc\n');
+      const far = `// ${' '.repeat(3_000)}fetch('/')`;
+      const changed = SCRIPT.replace("'Basil'", "'Basil', 'Fern'").concat(`// \u202E tuo kcehc ${far}\n`);
+      const asks = { permissions: [{ id: 'notifications.publish', resources: ['water'] }] };
       await page.goto(`${platform.origin}/#/settings/apps`);
       await page.getByRole('heading', { name: 'Apps', exact: true }).waitFor();
       // In another tab, so that in this one the app is not in front.
       const elsewhere = await context.newPage();
-      const draft = await make(await helper(elsewhere), id, plants(id, '1.1.0', changed));
+      const draft = await make(await helper(elsewhere), id, plants(id, '1.1.0', changed, asks));
       await elsewhere.close();
       await page.getByText('Helper changed Plants').waitFor();
       await look(page, device, 'draft-announced');
@@ -162,7 +164,22 @@ for (const [device, viewport] of BOTH_DEVICES) {
       await look(page, device, 'draft-diff');
       assert.equal(await review.locator('.source-line.added').count(), 2);
       assert.equal(await review.locator('.source-line.removed').count(), 1);
-      await pressInPrompt(review.getByRole('button', { name: 'Change Plants', exact: true }), noDialog(page));
+      const beyond = await review.locator('.source-text').evaluate((text) => text.scrollWidth - text.clientWidth);
+      assert.equal(beyond, 0, 'nothing lies to the right of what is in view');
+      // What fails after the acceptance is tried again alone.
+      let isLost = false;
+      await page.route('**/v1/apps/*/permissions', (route) => {
+        if (isLost || route.request().method() !== 'PUT') return route.continue();
+        isLost = true;
+        return route.abort();
+      });
+      const change = review.getByRole('button', { name: 'Change Plants', exact: true });
+      await pressInPrompt(change, review.locator('.note.danger'));
+      assert.equal(isLost, true);
+      assert.equal(await installed(account, id), '1.1.0');
+      await pressInPrompt(change, noDialog(page));
+      const { permissions: held } = await account.browser.take<PermissionsView>(`/v1/apps/${id}/permissions`);
+      assert.deepEqual(held, asks.permissions);
       assert.equal(await answer(), true);
       await page.getByText('Helper changed Plants').waitFor({ state: 'detached' });
       assert.equal(await installed(account, id), '1.1.0');

@@ -248,7 +248,7 @@ export const configurationVariables = {
   PLATFORM_RATE_LIMITS: {
     default: '',
     meaning:
-      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, passkey, exchange, join, authorRequest, authorCode, connectionRequest, connectionToken, clientRegistration, session, notification, searchWrite, workflow, messagingSend, messagingDirect, tool, service, objectStorage.',
+      'Overrides of the rates in docs/limits.md, for each kind `name=per minute` or `name=per minute/burst`, comma-separated, e.g. `authentication=60,notification=120/240`. Kinds: authentication, passkey, exchange, join, authorRequest, authorCode, connectionRequest, connectionToken, clientRegistration, session, notification, searchWrite, workflow, makeApp, webSearch, webSearchDay, messagingSend, messagingDirect, tool, service, objectStorage.',
   },
   PLATFORM_NOTIFICATION_DAYS: { default: '90', meaning: 'Days after which a notification is removed.' },
   PLATFORM_NOTIFICATIONS_KEPT: {

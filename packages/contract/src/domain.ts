@@ -75,6 +75,7 @@ export type RateLimitName =
   | 'notification'
   | 'searchWrite'
   | 'workflow'
+  | 'makeApp'
   | 'messagingSend'
   | 'messagingDirect'
   | 'tool'

@@ -10,6 +10,7 @@ import { packages } from './packages.ts';
 const limits = {
   draftBody: { value: 5 * MiB, unit: 'bytes', meaning: 'files of an app that an app makes, as JSON' },
   draftFiles: { value: 500, unit: 'items', meaning: 'files of an app that an app makes' },
+  makeAppRate: { value: 10, unit: 'per minute', meaning: 'apps that one installation hands in' },
   draftDays: { value: 7, unit: 'days', meaning: 'time in which a person can accept an app that an app made' },
   draftsPerInstallation: {
     value: 10,
@@ -89,7 +90,7 @@ export const acceptDraftBody = z.strictObject({
   hash,
   /**
    * Default: for a new app what it requests except what is critical, for a new version what is held. A new version holds no more than
-   * the one before.
+   * the one before, and without an installed one it needs this.
    */
   permissions: z.array(grant).max(grants.limits.grantsPerInstallation.value).optional(),
 });
@@ -107,7 +108,7 @@ const routes = {
     body: json(makeAppBody, limits.draftBody.value),
     answers: { 201: z.strictObject({ draft: madeDraft }) },
     refuses: ['not_authorized', 'version_exists', 'disk_quota', 'concurrency_limited'],
-    rate: 'service',
+    rate: 'makeApp',
     fillsDatabase: true,
   },
   'account.drafts.list': {

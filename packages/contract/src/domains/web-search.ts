@@ -13,6 +13,12 @@ const limits = {
   webSearchConsentSeconds: { value: 300, unit: 'seconds', meaning: 'time in which a person can allow a web search' },
   webSearchesWaiting: { value: 3, unit: 'items', meaning: 'web searches of one agent that wait for its person' },
   webSearchesAtOnce: { value: 4, unit: 'items', meaning: 'web searches of one agent that are under way' },
+  webSearchRate: { value: 30, unit: 'per minute', meaning: 'web searches of all agents of one account' },
+  webSearchDayRate: {
+    value: 500,
+    unit: 'items',
+    meaning: 'web searches of all agents of one account within a day, one more every three minutes',
+  },
   webSearchSessionSeconds: {
     value: 86_400,
     unit: 'seconds',

@@ -7,8 +7,12 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Of routes, of exchanges that fail (no other is counted), and of what a Gateway bounds by itself. */
-export type Rates = Readonly<Record<Exclude<RateLimitName, 'none'> | 'exchange' | 'objectStorage', Rate>>;
+/** Of routes, of exchanges that fail (no other is counted), of searches that reach the engine, and of what a Gateway bounds by itself. */
+export type Rates = Readonly<
+  Record<Exclude<RateLimitName, 'none'> | 'exchange' | 'webSearch' | 'webSearchDay' | 'objectStorage', Rate>
+>;
+
+const DAY_MINUTES = 1_440;
 
 function steady(perMinute: number): Rate {
   return { perMinute, burst: perMinute };
@@ -28,6 +32,9 @@ export const defaultRates: Rates = {
   notification: { perMinute: limits.notificationRate.value, burst: limits.notificationBurst.value },
   searchWrite: steady(limits.searchWriteRate.value),
   workflow: steady(limits.workflowRate.value),
+  makeApp: steady(limits.makeAppRate.value),
+  webSearch: steady(limits.webSearchRate.value),
+  webSearchDay: { perMinute: limits.webSearchDayRate.value / DAY_MINUTES, burst: limits.webSearchDayRate.value },
   messagingSend: steady(limits.messagingSendRate.value),
   messagingDirect: steady(limits.messagingDirectRate.value),
   tool: steady(limits.toolCallRate.value),

@@ -134,6 +134,34 @@ test('a process that died between publishing and installing is no obstacle', asy
   assert.equal((await accept(person, draft.id, { hash: draft.hash })).status, 200);
 });
 
+test('what a process that died left published goes with the draft', async () => {
+  const draft = await makeApp(maker, 'left-over');
+  const { pool } = world.core.context;
+  const { rows } = await pool.query('SELECT * FROM app_drafts WHERE id = $1', [draft.id]);
+  assert.equal((await accept(person, draft.id, { hash: draft.hash, permissions: [] })).status, 200);
+  await person.fetch('/v1/apps/left-over', { method: 'DELETE' });
+  const restored = { ...rows[0], manifest: JSON.stringify(rows[0].manifest), deciding_until: null };
+  await pool.query(
+    `INSERT INTO app_drafts (${Object.keys(restored).join()}) VALUES (${Object.keys(restored).map((_, n) => `$${n + 1}`)})`,
+    Object.values(restored),
+  );
+  assert.equal((await person.fetch('/v1/catalog/left-over')).status, 200);
+  assert.equal((await person.fetch(`${DRAFTS}/${draft.id}/decline`, { method: 'POST', body: {} })).status, 204);
+  assert.equal((await person.fetch('/v1/catalog/left-over')).status, 404);
+});
+
+test('a new version of an app that was removed meanwhile gets nothing that nobody named', async () => {
+  const first = await makeApp(maker, 'taken-away');
+  await accept(person, first.id, { hash: first.hash });
+  const asks = [{ id: 'search.index', resources: ['self'] }];
+  const next = await makeApp(maker, 'taken-away', appFiles('taken-away', { version: '1.1.0', permissions: asks }));
+  await person.fetch('/v1/apps/taken-away', { method: 'DELETE' });
+  assert.equal(problemCode(await accept(person, next.id, { hash: next.hash })), 'proposal_conflict');
+  assert.ok(!(await installed(person)).includes('taken-away'));
+  assert.equal((await accept(person, next.id, { hash: next.hash, permissions: [] })).status, 200);
+  assert.deepEqual((await permissions('taken-away')).permissions, []);
+});
+
 test('what the making app hands in ends with it, and is not accepted once it may make none', async () => {
   const other = await registerAccount(world, 'changing-mind');
   const short = await makerApp(world, other, 'short-lived');
@@ -231,8 +259,14 @@ test('what nobody decides on in time expires', async () => {
   time = limits.draftDays.value * 86_400_000;
   assert.equal((await accept(person, draft.id, { hash: draft.hash })).status, 404);
   assert.deepEqual(await waiting(person), []);
-  await sweepDrafts(context, context.clock() as Parameters<typeof sweepDrafts>[1]);
+  const sweep = () => sweepDrafts(context, context.clock() as Parameters<typeof sweepDrafts>[1]);
+  const count = async () => (await context.pool.query('SELECT FROM app_drafts WHERE id = $1', [draft.id])).rowCount;
+  const until = new Date(context.clock().getTime() + 60_000);
+  await context.pool.query('UPDATE app_drafts SET deciding_until = $2 WHERE id = $1', [draft.id, until]);
+  await sweep();
+  assert.equal(await count(), 1, 'somebody accepts it');
+  await context.pool.query('UPDATE app_drafts SET deciding_until = NULL WHERE id = $1', [draft.id]);
+  await sweep();
   time = 0;
-  const { rows } = await context.pool.query('SELECT FROM app_drafts WHERE id = $1', [draft.id]);
-  assert.equal(rows.length, 0);
+  assert.equal(await count(), 0);
 });

@@ -5,7 +5,7 @@ import { checkPackage, type PublishContext, requirePublisher } from '../catalog/
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
-import type { InstallationIdentity } from '../installations/face.ts';
+import { type InstallationIdentity, lockOwn } from '../installations/face.ts';
 import { requireMakeable } from './may-make.ts';
 import { asPrivate, bytesOfFiles, packFiles } from './pack-files.ts';
 import { countWaiting, deleteFormer, insertDraft, lockDrafts, type Waiting } from './queries.ts';
@@ -19,7 +19,8 @@ const DAY_MILLISECONDS = 86_400_000;
 
 /**
  * @param stillAllowed rejects once the app may no longer; asked right before the draft is kept
- * @throws RefusalError what publishing would refuse it with, and `not_authorized` as {@link requireMakeable}, and for too many that wait
+ * @throws RefusalError what publishing would refuse it with, and `not_authorized` as {@link requireMakeable}, `grant_missing` once the app is
+ *   removed, and for too many that wait
  */
 export async function makeDraft(
   context: DraftContext,
@@ -48,6 +49,8 @@ export async function makeDraft(
   const bytes = bytesOfFiles(made.files);
   await context.database.transaction().execute(async (trx) => {
     await lockDrafts(trx, maker.accountKey);
+    // Removing it waits for this, and then takes what it handed in.
+    if ((await lockOwn(trx, maker.accountKey, maker.appId))?.id !== maker.installationId) throw refuse('grant_missing');
     await deleteFormer(trx, { installationId: maker.installationId, appId, now });
     requirePlace(await countWaiting(trx, maker.accountKey, maker.installationId), bytes);
     await insertDraft(trx, {

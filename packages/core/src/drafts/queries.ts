@@ -1,5 +1,5 @@
 // All SQL of apps that apps made.
-import type { DraftId, Grant, InstallationId, Manifest } from '@platform/contract';
+import type { DraftId, InstallationId, Manifest } from '@platform/contract';
 import { type Insertable, sql } from 'kysely';
 import type { ProvenTime } from '../clock/clock-guard.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
@@ -139,8 +139,14 @@ export async function claimDraft(
   return numUpdatedRows > 0n;
 }
 
-export async function releaseDraft(db: Executor, id: DraftId): Promise<void> {
-  await db.updateTable('app_drafts').set({ deciding_until: null }).where('id', '=', id).execute();
+/** Only for the decision that claimed it until then: meanwhile it may be another one's. */
+export async function releaseDraft(db: Executor, id: DraftId, until: Date): Promise<void> {
+  await db
+    .updateTable('app_drafts')
+    .set({ deciding_until: null })
+    .where('id', '=', id)
+    .where('deciding_until', '=', until)
+    .execute();
 }
 
 /** @returns whether it was there, and nobody accepted it */
@@ -168,7 +174,7 @@ export async function deleteDraftsOf(db: Executor, installationId: InstallationI
   return deleted[0]?.account_key;
 }
 
-/** @returns the account of each that was deleted */
+/** What somebody accepts just now stays until that is done. @returns the account of each that was deleted */
 export async function deleteExpired(
   db: Executor,
   { proven, atMost }: { readonly proven: ProvenTime; readonly atMost: number },
@@ -180,6 +186,7 @@ export async function deleteExpired(
         .selectFrom('app_drafts')
         .select('id')
         .where('expires_at', '<=', proven)
+        .where((is) => is.or([is('deciding_until', 'is', null), is('deciding_until', '<=', proven)]))
         .orderBy('expires_at')
         .limit(atMost)
         .forUpdate()
@@ -188,12 +195,6 @@ export async function deleteExpired(
     .returning('account_key')
     .execute();
   return deleted.map(({ account_key }) => account_key);
-}
-
-/** What the installation that made a draft holds now; `undefined` once it is removed. */
-export async function selectMakersGrants(db: Executor, id: InstallationId): Promise<readonly Grant[] | undefined> {
-  const row = await db.selectFrom('installed_apps').select('grants').where('id', '=', id).executeTakeFirst();
-  return row?.grants;
 }
 
 /** @returns the app that made this one, if one did */

@@ -10,18 +10,25 @@ import { listDrafts, reviewDraft } from './review-draft.ts';
 export type DraftRoute = DomainRoute<'drafts'>;
 
 export function draftRoutes(context: DraftContext): HandlersOf<DraftRoute> {
-  // Each is checked with all its files, for which there are few threads.
-  const turns = new Turns({
+  // Each is checked with all its files, for which there are few threads. No app keeps a person from reading what waits for them.
+  const making = new Turns({
     ofKey: 1,
     inAll: 4,
     waiting: 2,
     milliseconds: 5_000,
     detail: 'Another app is being checked. Wait for it, then send this again.',
   });
+  const reading = new Turns({
+    ofKey: 1,
+    inAll: 4,
+    waiting: 4,
+    milliseconds: 10_000,
+    detail: 'Other apps are being read for you. Try again in a moment.',
+  });
   const now = () => context.clock();
   return {
     'services.apps.create': async ({ caller, body, stillAllowed, left }) => {
-      const draft = await turns.run(caller.accountKey, () => makeDraft(context, caller, body, stillAllowed), left);
+      const draft = await making.run(caller.installationId, () => makeDraft(context, caller, body, stillAllowed), left);
       return { status: 201, body: { draft } };
     },
     'account.drafts.list': async ({ caller: { accountKey }, query }) => ({
@@ -30,11 +37,11 @@ export function draftRoutes(context: DraftContext): HandlersOf<DraftRoute> {
     }),
     'account.drafts.read': async ({ caller: { accountKey }, params: { id } }) => ({
       status: 200,
-      body: await turns.run(accountKey, () => reviewDraft(context, { accountKey, id, now: now() })),
+      body: await reading.run(accountKey, () => reviewDraft(context, { accountKey, id, now: now() })),
     }),
-    'account.drafts.accept': async ({ caller, params: { id }, body }) => {
+    'account.drafts.accept': async ({ caller, params: { id }, body, stillAllowed }) => {
       const account = { key: caller.accountKey, name: caller.accountName };
-      const draft = await acceptDraft(context, account, id, body);
+      const draft = await acceptDraft(context, account, id, body, stillAllowed);
       return { status: 200, body: { appId: appId.parse(draft.app_id), version: draft.version } };
     },
     'account.drafts.decline': async ({ caller: { accountKey }, params: { id } }) => {

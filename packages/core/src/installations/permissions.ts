@@ -49,6 +49,7 @@ function viewOf(
  * network, of calls through its Gateway and of public requests: or two seconds have passed. Most grants are checked at each
  * request and are nothing to wait for; the policy names those that are.
  *
+ * @param check throws for what it is to hold no longer, of what it holds right before
  * @throws RefusalError `not_found`, `grants_exceed_request`, `invalid_request`, `account_share`
  */
 export async function replacePermissions(
@@ -56,6 +57,7 @@ export async function replacePermissions(
   accountKey: string,
   appId: string,
   chosen: readonly Grant[],
+  check: (held: readonly Grant[]) => void = () => undefined,
 ): Promise<PermissionsView> {
   await context.settings.current();
   return changingAt(context, 'installations.permissions', async (trx) => {
@@ -63,6 +65,7 @@ export async function replacePermissions(
     if (installation === undefined) throw refuse('not_found');
     const { id, grants, manifest, node_id: nodeId } = installation;
     const permissions = checkGrants(requestedGrants(manifest), chosen);
+    check(grants);
     const setAside = setAsideAfter({ grants, setAside: installation.set_aside }, permissions);
     const revision = await updateGrants(trx, id, { grants: permissions, setAside });
     await requireUdpShare(trx, context, { accountKey, manifest, former: grants, next: permissions });

@@ -11,6 +11,7 @@ import {
   changeConsent,
   deleteExpired,
   deleteRequestsOf,
+  deleteSessionsOf,
   selectAsking,
   selectConsent,
   selectConsentsOf,
@@ -64,6 +65,7 @@ export function webSearchDomain(context: CoreContext): Domain<WebSearchRoute> {
     /** Installed again it asks again. */
     async installationEnded(trx, id) {
       await deleteRequestsOf(trx, id);
+      await deleteSessionsOf(trx, id);
       const { version } = await selectConsent(trx, id);
       if (version > 0) await changeConsent(trx, id, { consent: false, now: context.clock() });
     },

@@ -80,7 +80,11 @@ export async function changeConsent(
         .doUpdateSet({ consent, version: sql`web_search_consents.version + 1`, changed_at: now }),
     )
     .execute();
-  await trx.deleteFrom('web_search_sessions').where('installation_id', '=', installationId).execute();
+  await deleteSessionsOf(trx, installationId);
+}
+
+export async function deleteSessionsOf(db: Executor, installationId: InstallationId): Promise<void> {
+  await db.deleteFrom('web_search_sessions').where('installation_id', '=', installationId).execute();
 }
 
 export async function isSessionAllowed(

@@ -3,6 +3,7 @@ import { type DomainRoute, limits, refuse } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { takeQuota } from '../http/rates/quota.ts';
 import { answerSearch, requireConsent, revokeConsent, viewAgent } from './consent.ts';
 import type { SearchEngine } from './engine/engine.ts';
 import { isAgent } from './queries.ts';
@@ -17,6 +18,23 @@ export function webSearchRoutes(context: CoreContext, engine: () => SearchEngine
     milliseconds: 1_000,
     detail: 'Other searches are under way. Wait for one to end.',
   });
+  // Those of an account alone, so that none takes the engine from the others.
+  const asking = new Turns({
+    ofKey: 4,
+    inAll: 16,
+    waiting: 4,
+    milliseconds: 5_000,
+    detail: 'The search engine is busy. Try again in a moment.',
+  });
+  // What is paid for each: counted where it is sent, so that what a person denies costs nothing.
+  const countSearch = async (subject: string) => {
+    const { webSearchRate, webSearchDayRate } = limits;
+    const detail = (most: string) => `The agents of one account make at most ${most}.`;
+    const ofMinute = detail(`${webSearchRate.value} web searches a minute`);
+    await takeQuota(context, { kind: 'webSearch', subject, detail: ofMinute });
+    const ofDay = detail(`${webSearchDayRate.value} web searches a day`);
+    await takeQuota(context, { kind: 'webSearchDay', subject, detail: ofDay });
+  };
   const requireEngine = (): SearchEngine => {
     const there = engine();
     if (there === null)
@@ -34,8 +52,13 @@ export function webSearchRoutes(context: CoreContext, engine: () => SearchEngine
       requireEngine();
       const items = await turns.run(caller.installationId, async () => {
         await requireConsent(context, { caller, left, stillAllowed }, { query, session });
-        await stillAllowed();
-        return requireEngine().search(query, count, left);
+        const search = async () => {
+          await stillAllowed();
+          const there = requireEngine();
+          await countSearch(caller.accountKey);
+          return there.search(query, count, left);
+        };
+        return asking.run(caller.accountKey, search, left);
       });
       return { status: 200, body: { items } };
     },

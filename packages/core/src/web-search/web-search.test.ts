@@ -13,6 +13,9 @@ import { problemCode, type RawAnswer } from '../../../../tests/support/raw-http.
 import { until } from '../../../../tests/support/wait.ts';
 import { declareAgent } from '../../test-support/agents.ts';
 import { type FakeEngine, startFakeEngine } from '../../test-support/fake-engine.ts';
+import type { ProvenTime } from '../clock/clock-guard.ts';
+import { defaultRates } from '../config/rates.ts';
+import { sweepBuckets } from '../http/rates/idle-buckets.ts';
 
 const ITEM = { title: 'Ficus', url: 'https://plants.example/ficus', snippet: 'Water it.' };
 
@@ -29,7 +32,9 @@ before(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'web-search-'));
   const webSearchFile = path.join(folder, 'engine.json');
   await writeFile(webSearchFile, JSON.stringify({ kind: 'searxng', url: fake.origin }));
-  world = await startConstellation({ config: { webSearchFile }, clock: () => new Date(Date.now() + time) });
+  const { webSearch, webSearchDay } = defaultRates;
+  const clock = () => new Date(Date.now() + time);
+  world = await startConstellation({ config: { webSearchFile }, rates: { webSearch, webSearchDay }, clock });
 });
 after(async () => {
   await world?.close();
@@ -138,16 +143,80 @@ test('always: a versioned consent of this agent alone, until it is taken back', 
   assert.deepEqual([last.consent, last.version], [false, 2]);
 });
 
-test('an agent that is removed and installed again asks again', async () => {
+for (const said of ['always', 'session']) {
+  test(`an agent that is removed and installed again asks again, after: ${said}`, async () => {
+    found(await searchWith(said));
+    const { version } = (await view()).webSearch;
+    await person.fetch(`/v1/apps/${agent.appId}`, { method: 'DELETE' });
+    await declareAgent(world, agent.appId, {}, 'node');
+    agent = await installTestApp(world, person, agent.appId, []);
+    await declareAgent(world, agent.appId);
+    const searching = search();
+    await answer(await asked(), 'deny');
+    assert.equal(problemCode(await searching), 'consent_denied');
+    assert.equal((await view()).webSearch.version, version === 0 ? 0 : version + 1);
+  });
+}
+
+for (const kind of ['webSearch', 'webSearchDay']) {
+  test(`all agents of an account share a quota, which what is denied leaves as it was: ${kind}`, async () => {
+    found(await searchWith('always'));
+    const { pool } = world.core.context;
+    const tokens = async () => {
+      const { rows } = await pool.query<{ tokens: number }>(
+        'SELECT b.tokens FROM rate_buckets b JOIN accounts a ON a.key = b.subject WHERE b.kind = $1 AND a.name = $2',
+        [kind, `asked-${accounts}`],
+      );
+      return rows[0]?.tokens;
+    };
+    await person.browser.take(`/v1/apps/${agent.appId}/agent/web-search`, { method: 'DELETE' });
+    const before = await tokens();
+    assert.equal(problemCode(await searchWith('deny', 'denied')), 'consent_denied');
+    assert.equal(await tokens(), before);
+    // Ahead of the clock, so that nothing comes back meanwhile.
+    await pool.query(
+      `UPDATE rate_buckets SET tokens = 0, at = now() + interval '3 minutes'
+        WHERE kind = $1 AND subject = (SELECT key FROM accounts WHERE name = $2)`,
+      [kind, `asked-${accounts}`],
+    );
+    const other = await installTestApp(world, person, `second-${kind.toLowerCase()}`, []);
+    await declareAgent(world, other.appId);
+    for (const by of [agent, other]) {
+      const searching = search('one more', 's1', by);
+      await until('the question', async () => {
+        const { waiting } = await person.browser.take<AgentView>(`/v1/apps/${by.appId}/agent`);
+        const [first] = waiting;
+        if (first !== undefined)
+          await person.fetch(`/v1/apps/${by.appId}/agent/web-search/${first.id}`, { body: { answer: 'once' } });
+        return first !== undefined;
+      });
+      const reply = await searching;
+      assert.equal(problemCode(reply), 'rate_limited');
+      assert.ok(Number(reply.headers['retry-after']) > 0);
+    }
+    assert.equal(fake.seen.length, 1);
+  });
+}
+
+test('the quota of a day does not come back early, as that of a minute does', async () => {
   found(await searchWith('always'));
-  await person.fetch(`/v1/apps/${agent.appId}`, { method: 'DELETE' });
-  await declareAgent(world, agent.appId, {}, 'node');
-  agent = await installTestApp(world, person, agent.appId, []);
-  await declareAgent(world, agent.appId);
-  const searching = search();
-  await answer(await asked(), 'deny');
-  assert.equal(problemCode(await searching), 'consent_denied');
-  assert.equal((await view()).webSearch.version, 2);
+  const { pool } = world.core.context;
+  const account = `asked-${accounts}`;
+  const kinds = async () => {
+    const { rows } = await pool.query<{ kind: string }>(
+      `SELECT b.kind FROM rate_buckets b JOIN accounts a ON a.key = b.subject
+        WHERE b.kind LIKE 'webSearch%' AND a.name = $1 ORDER BY b.kind`,
+      [account],
+    );
+    return rows.map(({ kind }) => kind);
+  };
+  const sweptAfter = (minutes: number) =>
+    sweepBuckets(world.core.context, defaultRates, new Date(Date.now() + minutes * 60_000) as ProvenTime);
+  assert.deepEqual(await kinds(), ['webSearch', 'webSearchDay']);
+  await sweptAfter(90);
+  assert.deepEqual(await kinds(), ['webSearchDay']);
+  await sweptAfter(1_441);
+  assert.deepEqual(await kinds(), []);
 });
 
 test('only an agent that declares it, and no page of one', async () => {

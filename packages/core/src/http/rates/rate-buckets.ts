@@ -52,13 +52,20 @@ export async function takeFromBucket(pool: pg.Pool, request: BucketRequest): Pro
 /**
  * Removes a bounded number of buckets that were not used since `before`; a missing bucket counts as full.
  *
+ * @param slow kinds with a time of their own
  * @returns how many were removed
  */
-export async function removeIdleBuckets(pool: pg.Pool, before: ProvenTime, most: number): Promise<number> {
+export async function removeIdleBuckets(
+  pool: pg.Pool,
+  before: ProvenTime,
+  most: number,
+  slow: { readonly kinds: readonly string[]; readonly before: ProvenTime } = { kinds: [], before },
+): Promise<number> {
   const { rowCount } = await pool.query(
     `DELETE FROM rate_buckets WHERE (kind, subject) IN (
-       SELECT kind, subject FROM rate_buckets WHERE at < $1 ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
-    [before, most],
+       SELECT kind, subject FROM rate_buckets
+        WHERE at < $1 AND (kind <> ALL ($3::text[]) OR at < $4) ORDER BY at LIMIT $2 FOR UPDATE SKIP LOCKED)`,
+    [before, most, slow.kinds, slow.before],
   );
   return rowCount ?? 0;
 }

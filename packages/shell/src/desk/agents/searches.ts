@@ -1,7 +1,8 @@
 // Web searches that agents want to make and that wait for the person: each is put before them once, when the agent is in front or they
 // press the message about it.
 import type { WaitingWebSearch } from '@platform/contract';
-import { effect, signal } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
+import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { findOpen, frontApp } from '../../apps/frames/open-apps.ts';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
@@ -42,16 +43,30 @@ export async function followAgent(appId: string): Promise<void> {
 }
 
 async function read(appId: string): Promise<void> {
-  const view = await call('apps.agent.read', { params: { appId } }).catch(() => null);
-  const asking = (view?.waiting ?? []).map((search) => ({ appId, search }));
+  const found = await waitingOf(appId);
+  if (found === null) return;
+  const asking = found.map((search) => ({ appId, search }));
   const isAsked = (id: string) => asking.some(({ search }) => search.id === id);
   if (shown?.appId === appId && !isAsked(shown.id)) shown.withdraw();
   for (const [id, about] of announced) if (about.appId === appId && !isAsked(id)) forget(id, about.toast);
   // The one that is shown is no longer among those that wait for it.
   const others = asking.filter(({ search }) => search.id !== shown?.id);
-  for (const one of others) if (frontApp.value !== appId) announce(one);
   waiting.value = [...waiting.value.filter((one) => one.appId !== appId), ...others];
 }
+
+/** @returns `null` where that could not be read: what is shown stays */
+async function waitingOf(appId: string): Promise<readonly WaitingWebSearch[] | null> {
+  try {
+    return (await call('apps.agent.read', { params: { appId } })).waiting;
+  } catch (error) {
+    return error instanceof ApiError && error.code === 'not_found' ? [] : null;
+  }
+}
+
+// Also what came while its agent was in front, once that is in front no longer.
+effect(() => {
+  for (const one of waiting.value) if (frontApp.value !== one.appId) untracked(() => announce(one));
+});
 
 function forget(id: string, toast: number): void {
   announced.delete(id);
@@ -93,7 +108,7 @@ function show({ appId, search }: Asking): void {
   let isWithdrawn = false;
   const answered = ask(WebSearchReview, asker, { appId, search });
   const question = prompt.value?.id;
-  shown = {
+  const mine = {
     appId,
     id,
     withdraw: () => {
@@ -101,8 +116,9 @@ function show({ appId, search }: Asking): void {
       if (prompt.value?.id === question) prompt.value?.answer(false);
     },
   };
+  shown = mine;
   void answered.then((approved) => {
-    shown = null;
+    if (shown === mine) shown = null;
     // Closed without an answer is a no, which the agent learns of at once.
     if (approved || isWithdrawn) return;
     const body = { answer: 'deny' } as const;

@@ -1,5 +1,5 @@
 // Reads what the review of an app that an app made shows, and puts it before the person.
-import { type PermissionsView, type DraftReview as Review, unmetNeeds } from '@platform/contract';
+import { type PermissionsView, type DraftReview as Review, type SecretBinding, unmetNeeds } from '@platform/contract';
 import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { readInstalledApps } from '../../apps/installed-apps.ts';
@@ -21,8 +21,13 @@ export async function askAboutDraft(id: string, asker: Asker | null, madeBy?: st
     throw new ApiError({ code: 'not_found', detail: 'No such app waits.', status: 404 });
   const draft = { ...found, permissions: requestsByRoute(found.permissions, found.publicRoutes) };
   const held = await heldOf(found);
+  const bindings = held === null ? [] : await bindingsOf(found);
   const permissions = held === null ? found.permissions : newRequests(found.permissions, held);
-  return ask(DraftReview, asker, { draft, held, unmet: unmetNeeds({ ...found, permissions }, offers) });
+  return ask(DraftReview, asker, { draft, held, bindings, unmet: unmetNeeds({ ...found, permissions }, offers) });
+}
+
+async function bindingsOf({ appId }: Review): Promise<readonly SecretBinding[]> {
+  return (await call('apps.secretBindings.list', { params: { appId } })).items;
 }
 
 /** What the installed version requested and was granted. */

@@ -1,26 +1,31 @@
 // The review of an app that an app made: what it may do, its source, and for a new version what changed. It is exactly this package
 // that is installed.
 import {
+  type AcceptDraft,
   type Grant,
   noResources,
   type PermissionsView,
+  type RequestedGrant,
   type DraftReview as Review,
   resourcesBeyond,
+  type SecretBinding,
   type UnmetNeed,
 } from '@platform/contract';
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
+import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { AppPicture } from '../../apps/app-picture.tsx';
 import { closeApp } from '../../apps/frames/open-apps.ts';
-import { nameOf } from '../../apps/installed-apps.ts';
+import { findApp, nameOf, refreshInstalledApps } from '../../apps/installed-apps.ts';
 import { Button, Note } from '../../design/controls.tsx';
 import { shortVersion } from '../../design/words.ts';
 import { useDraft } from '../../session/drafts.ts';
-import type { Asked } from '../prompts/ask.tsx';
+import { type Asked, carriedOut } from '../prompts/ask.tsx';
 import { carryOut, carryOutOnApps, INSTALL_TIMEOUT_MS } from '../prompts/carry-out.ts';
 import { Changes } from '../prompts/changes.tsx';
+import { grantChosen } from '../prompts/grant-chosen.ts';
 import { Installed } from '../prompts/installed.tsx';
-import { grantsOf, joinGrants, presentChoice, proposedChoice } from '../prompts/narrowing.ts';
+import { grantsOf, presentChoice, proposedChoice } from '../prompts/narrowing.ts';
 import { newRequests } from '../prompts/new-requests.ts';
 import { AskerLine, Decision } from '../prompts/parts.tsx';
 import { PermissionList } from '../prompts/permission-list.tsx';
@@ -38,9 +43,13 @@ interface Matter {
   readonly draft: Review;
   /** Of the installed version; `null` for a new app. */
   readonly held: PermissionsView | null;
+  /** Of the installed version. */
+  readonly bindings: readonly SecretBinding[];
   /** What of it cannot work here. */
   readonly unmet: readonly UnmetNeed[];
 }
+
+type Slot = Review['secretSlots'][number];
 
 /** Kept when the question goes without an answer of the person's. */
 interface Chosen {
@@ -49,7 +58,7 @@ interface Chosen {
 }
 
 export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
-  const { draft, held, unmet } = asked;
+  const { draft, held, bindings, unmet } = asked;
   const { id, name, version, madeBy, installed } = draft;
   const requested = held === null ? draft.permissions : newRequests(draft.permissions, held);
   const granted = held?.resources?.granted ?? null;
@@ -58,13 +67,23 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
   const proposed = { permissions: grantsOf(proposedChoice(requested)), acceptResources: larger };
   const chosen = useDraft<Chosen>(`made ${id}`, proposed, { secret: true });
   const { permissions, acceptResources } = chosen.value;
+  // A declaration that the installed version has too was reviewed with it, and its secret goes on being sent.
+  const isKnown = ({ declarationHash }: Slot) =>
+    bindings.some((binding) => binding.declarationHash === declarationHash);
+  const slots = draft.secretSlots.filter((slot) => !isKnown(slot));
+  const used = bindings.filter(
+    ({ secret, declarationHash }) =>
+      secret !== null && draft.secretSlots.some((slot) => slot.declarationHash === declarationHash),
+  );
+  /** The version is here: what failed afterwards can be tried again, and this is not done twice. */
+  const accepted = useSignal(false);
   const stage = useSignal<'review' | 'working' | 'declining' | 'done'>('review');
   const failure = useSignal<string | null>(null);
   const working = stage.value !== 'review';
 
   async function approve(): Promise<void> {
     stage.value = 'working';
-    failure.value = await accept(draft, held, chosen.value);
+    failure.value = await accept(draft, { held, accepted, shown: requested, ...chosen.value });
     if (failure.value !== null) stage.value = 'review';
     else if (held === null) stage.value = 'done';
     else end(true);
@@ -114,7 +133,7 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
       <ScrollBox label={`What ${name} asks for, and its source`}>
         <UnmetList name={name} needs={unmet} />
         <p>{draft.summary}</p>
-        {held === null && draft.secretSlots.length === 0 && asksForNothing(requested, draft.resources) && (
+        {held === null && slots.length === 0 && asksForNothing(requested, draft.resources) && (
           <Note tone="success">It requests no permissions.</Note>
         )}
         {requested.length > 0 && (
@@ -128,10 +147,22 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
             />
           </>
         )}
-        {draft.secretSlots.length > 0 && (
+        {used.length > 0 && (
           <>
-            <h3>Secrets it can use without seeing them</h3>
-            {draft.secretSlots.map((slot) => (
+            <h3>Secrets it goes on using</h3>
+            <ul>
+              {used.map(({ slot, secret }) => (
+                <li key={slot}>
+                  Your secret {secret}, for slot “{slot}”
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        {slots.length > 0 && (
+          <>
+            <h3>{held === null ? 'Secrets it can use without seeing them' : 'New: where it wants to use a secret'}</h3>
+            {slots.map((slot) => (
               <div key={slot.name} class="slot-review">
                 <SlotPlace slot={slot} />
               </div>
@@ -159,7 +190,12 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
         <Changes version={version} changes={draft.changes} />
         <SourceView draft={draft} />
         <p class="source-decline">
-          <Button busy={stage.value === 'declining'} disabled={working} icon="trash" onClick={() => void decline()}>
+          <Button
+            busy={stage.value === 'declining'}
+            disabled={working || accepted.value}
+            icon="trash"
+            onClick={() => void decline()}
+          >
             Throw it away
           </Button>
         </p>
@@ -175,33 +211,46 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
         yes={stage.value === 'working' ? 'Working …' : installed === null ? `Add ${name}` : `Change ${name}`}
         busy={working}
         disabled={unmet.some(({ kind }) => kind === 'blocks')}
-        onNo={() => end(false)}
+        onNo={() => end(accepted.value)}
         onYes={() => void approve()}
       />
     </>
   );
 }
 
+interface Acceptance extends Chosen {
+  readonly held: PermissionsView | null;
+  /** Whether core has accepted it, now or at an attempt before. */
+  readonly accepted: Signal<boolean>;
+  readonly shown: readonly RequestedGrant[];
+}
+
 /** For a new version, what it asks for besides is granted as after an update. @returns what went wrong */
-function accept(
-  { id, appId, version, hash }: Review,
-  held: PermissionsView | null,
-  { permissions, acceptResources }: Chosen,
-): Promise<string | null> {
+function accept(draft: Review, acceptance: Acceptance): Promise<string | null> {
+  const { held, accepted, shown, permissions, acceptResources } = acceptance;
+  const { appId, version, hash } = draft;
   return carryOutOnApps(async () => {
-    const params = { appId };
-    const body = held === null ? { hash, permissions: [...permissions] } : { hash };
-    await call('account.drafts.accept', { params: { id }, body, timeoutMs: INSTALL_TIMEOUT_MS });
+    if (!accepted.value) await acceptOnce(draft, held === null ? { hash, permissions: [...permissions] } : { hash });
+    accepted.value = true;
+    // Closing the review is no refusal any more.
+    carriedOut.value = true;
     if (held === null) return;
-    if (acceptResources) await call('apps.upgrade', { params, body: { version, acceptResources } });
+    if (acceptResources) await call('apps.upgrade', { params: { appId }, body: { version, acceptResources } });
     closeApp(appId);
-    if (permissions.length === 0) return;
-    const kept = await call('apps.permissions.read', { params });
-    await call('apps.permissions.replace', {
-      params,
-      body: { permissions: joinGrants(kept.permissions, permissions) },
-    });
+    await grantChosen(appId, { held, shown, chosen: permissions });
   }).finally(() => {
     upgradesDone.value += 1;
   });
+}
+
+/** An answer that was lost on its way leaves a draft that is gone, and its version installed. */
+async function acceptOnce({ id, appId, version }: Review, body: AcceptDraft): Promise<void> {
+  try {
+    await call('account.drafts.accept', { params: { id }, body, timeoutMs: INSTALL_TIMEOUT_MS });
+  } catch (error) {
+    const isGone = error instanceof ApiError && error.code === 'not_found';
+    if (!isGone) throw error;
+    await refreshInstalledApps();
+    if (findApp(appId)?.version !== version) throw error;
+  }
 }

@@ -7,7 +7,7 @@ import { frontApp } from '../../apps/frames/open-apps.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { dismissToast, showToast } from '../toasts/toasts.ts';
 
-/** The message about each. */
+/** The message about what each app made of one id, however often it hands that in until the person decides. */
 const announced = new Map<string, number>();
 
 /** `null` until the first answer. */
@@ -17,34 +17,46 @@ export const drafts = signal<readonly Draft[] | null>(null);
 export async function readDrafts(): Promise<readonly Draft[]> {
   const { items } = await call('account.drafts.list', ONE_PAGE);
   drafts.value = items;
-  for (const [id, toast] of announced) if (!items.some((draft) => draft.id === id)) forget(id, toast);
+  for (const [matter, toast] of announced)
+    if (!items.some((draft) => matterOf(draft) === matter)) forget(matter, toast);
   return items;
 }
 
 /** Core said that there are others: the person learns of new ones, whichever app they look at. */
 export async function followDrafts(): Promise<void> {
-  const known = new Set(drafts.value?.map(({ id }) => id));
+  const known = new Set(drafts.value?.map(matterOf));
   const isFirst = drafts.value === null;
   const found = await readDrafts().catch(() => []);
   if (isFirst) return;
-  for (const draft of found.filter(({ id }) => !known.has(id))) announce(draft);
+  for (const draft of found.filter((one) => !known.has(matterOf(one)))) announce(draft);
 }
 
-function forget(id: string, toast: number): void {
-  announced.delete(id);
+function matterOf({ madeBy, appId }: Draft): string {
+  return `${madeBy} ${appId}`;
+}
+
+function forget(matter: string, toast: number): void {
+  announced.delete(matter);
   dismissToast(toast);
 }
 
 /** The app in front shows what it made itself. */
-function announce({ id, name, madeBy, installed }: Draft): void {
+function announce(draft: Draft): void {
+  const { name, madeBy, installed } = draft;
+  const matter = matterOf(draft);
   if (frontApp.value === madeBy) return;
   const toast = showToast({
     title: installed === null ? `${nameOf(madeBy)} made an app: ${name}` : `${nameOf(madeBy)} changed ${name}`,
     body: 'Look at it and decide whether you want it. It also waits in Settings → Apps.',
     urgent: true,
-    action: { label: 'Review', run: () => void review(id) },
+    action: { label: 'Review', run: () => void reviewLast(matter, draft.id) },
   });
-  announced.set(id, toast);
+  announced.set(matter, toast);
+}
+
+/** The one that waits now: it may have taken the place of the one that was announced. */
+function reviewLast(matter: string, announcedId: string): Promise<void> {
+  return review(drafts.value?.find((draft) => matterOf(draft) === matter)?.id ?? announcedId);
 }
 
 /** Shows the review. What keeps it from being shown is said. */

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import type { SourceFile } from '@platform/contract';
 import { fc } from '../../../../../tests/support/fast-check.ts';
 import { visibleText } from '../../design/visible-text.ts';
-import { compareFiles, linesOf, runsOf } from './line-diff.ts';
+import { comparedLines, compareFiles, type Line, linesOf, runsOf } from './line-diff.ts';
+import { LINE_PORTION, PORTION, partOf } from './portions.ts';
 
 function file(path: string, text: string | null): SourceFile {
   return { path, text, bytes: text?.length ?? 7 };
@@ -15,7 +16,7 @@ test('the lines of a comparison are those of both files, whatever they hold', ()
   fc.assert(
     fc.property(texts, texts, (former, next) => {
       const [compared] = compareFiles([file('x', former)], [file('x', next)]);
-      const lines = compared?.lines ?? [];
+      const lines = (compared && comparedLines(compared)) ?? [];
       const without = (kind: string) => lines.filter((line) => line.kind !== kind).map(({ text }) => text);
       assert.deepEqual(without('removed'), linesOf(next));
       assert.deepEqual(without('added'), linesOf(former));
@@ -45,10 +46,51 @@ test('files are compared by name: what changed first, what stayed last', () => {
   );
 });
 
+/** @returns every line of the comparison of two versions of one file */
+function linesBetween(former: readonly string[], next: readonly string[]): readonly Line[] {
+  const [compared] = compareFiles([file('x', former.join('\n'))], [file('x', next.join('\n'))]);
+  return (compared && comparedLines(compared)) ?? assert.fail();
+}
+
+const numbered = (count: number, word: string) => Array.from({ length: count }, (_, n) => `${word} ${n}`);
+
 test('two texts that have nothing in common cost no more than reading them', () => {
-  const text = (word: string) => Array.from({ length: 100_000 }, (_, n) => `${word} ${n}`).join('\n');
-  const [compared] = compareFiles([file('x', text('old'))], [file('x', text('new'))]);
-  assert.equal(compared?.lines?.length, 200_000);
+  assert.equal(linesBetween(numbered(100_000, 'old'), numbered(100_000, 'new')).length, 200_000);
+});
+
+test('a changed line is in view however many unchanged ones come before it', () => {
+  const same = numbered(5_000, 'same');
+  const { runs, left } = partOf(runsOf(linesBetween([...same, 'old'], [...same, 'new'])), PORTION);
+  const inView = runs.filter(({ folded }) => !folded).flatMap(({ lines }) => lines);
+  assert.deepEqual(
+    inView.filter(({ kind }) => kind !== 'same').map(({ kind, text }) => [kind, text]),
+    [
+      ['removed', 'old'],
+      ['added', 'new'],
+    ],
+  );
+  assert.equal(left, 0, 'nothing is said to be left');
+  assert.equal(runs.find(({ folded }) => folded)?.lines.length, 4_997, 'what is folded is whole');
+});
+
+test('every line comes into view in time and in its order, and the number of those that are left is right', () => {
+  const line = fc.record({
+    kind: fc.constantFrom('same', 'added', 'removed'),
+    text: fc.constantFrom('a', 'b'.repeat(499), 'c'.repeat(500), 'd'.repeat(LINE_PORTION + 1)),
+  }) as fc.Arbitrary<Line>;
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
+      const runs = runsOf(lines);
+      const unfolded = runs.filter(({ folded }) => !folded).flatMap((run) => run.lines);
+      for (let rows = 20; rows < 2_000; rows += 20) {
+        const { runs: shown, left } = partOf(runs, rows);
+        const inView = shown.filter(({ folded }) => !folded).flatMap((run) => run.lines);
+        assert.deepEqual(inView, unfolded.slice(0, unfolded.length - left));
+        assert.ok(left === 0 || inView.length > 0);
+      }
+      assert.deepEqual(partOf(runs, 2_000), { runs, left: 0 });
+    }),
+  );
 });
 
 test('what draws nothing or turns the order around is seen', () => {

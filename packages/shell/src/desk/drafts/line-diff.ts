@@ -10,14 +10,19 @@ export interface Line {
 export interface ComparedFile {
   readonly path: string;
   readonly change: 'same' | 'added' | 'removed' | 'changed';
-  /** `null` where one of them is no text. */
-  readonly lines: readonly Line[] | null;
+  /** What they are to be compared by; `undefined` where there is none, `null` for what is no text. */
+  readonly former: string | null | undefined;
+  readonly next: string | null | undefined;
 }
 
 /** Beyond so many changed lines of a file, all of its former lines are shown as removed and all of its new ones as added. */
 const MOST_CHANGES = 1_000;
+/** As well beyond so many lines of both. */
+const MOST_LINES = 20_000;
+/** And where it takes longer. */
+const MOST_MILLISECONDS = 200;
 
-/** New and changed files come first, then those that are gone, then what is the same. */
+/** New and changed files come first, then those that are gone, then what is the same. Their lines are for {@link comparedLines}. */
 export function compareFiles(former: readonly SourceFile[], next: readonly SourceFile[]): ComparedFile[] {
   const before = new Map(former.map((file) => [file.path, file]));
   const after = new Set(next.map(({ path }) => path));
@@ -30,24 +35,31 @@ export function compareFiles(former: readonly SourceFile[], next: readonly Sourc
 }
 
 function compare(path: string, former: SourceFile | undefined, next: SourceFile | undefined): ComparedFile {
-  if (former === undefined) return { path, change: 'added', lines: allAs('added', next?.text ?? null) };
-  if (next === undefined) return { path, change: 'removed', lines: allAs('removed', former.text) };
-  if (former.text === null || next.text === null) {
-    const isSame = former.text === next.text && former.bytes === next.bytes;
-    return { path, change: isSame ? 'same' : 'changed', lines: null };
-  }
-  if (former.text === next.text) return { path, change: 'same', lines: allAs('same', next.text) };
-  return { path, change: 'changed', lines: changesOf(former.text, next.text) };
+  const texts = { former: former?.text, next: next?.text };
+  if (former === undefined) return { path, change: 'added', ...texts };
+  if (next === undefined) return { path, change: 'removed', ...texts };
+  const isSame = former.text === next.text && (former.text !== null || former.bytes === next.bytes);
+  return { path, change: isSame ? 'same' : 'changed', ...texts };
 }
 
-function allAs(kind: Line['kind'], text: string | null): Line[] | null {
-  return text === null ? null : linesOf(text).map((line) => ({ kind, text: line }));
+/** Comparing takes a while, so it is done for the files that a person opens. @returns `null` where one of them is no text */
+export function comparedLines({ change, former, next }: ComparedFile): Line[] | null {
+  if (former === null || next === null) return null;
+  if (change === 'same') return allAs('same', next ?? '');
+  if (former === undefined) return allAs('added', next ?? '');
+  if (next === undefined) return allAs('removed', former);
+  return changesOf(former, next);
+}
+
+function allAs(kind: Line['kind'], text: string): Line[] {
+  return linesOf(text).map((line) => ({ kind, text: line }));
 }
 
 function changesOf(former: string, next: string): Line[] {
   const [before, after] = [linesOf(former), linesOf(next)];
-  const parts = diffArrays(before, after, { maxEditLength: MOST_CHANGES });
-  if (parts === undefined) return [...(allAs('removed', former) ?? []), ...(allAs('added', next) ?? [])];
+  const bounds = { maxEditLength: MOST_CHANGES, timeout: MOST_MILLISECONDS };
+  const parts = before.length + after.length > MOST_LINES ? undefined : diffArrays(before, after, bounds);
+  if (parts === undefined) return [...allAs('removed', former), ...allAs('added', next)];
   return parts.flatMap(({ added, removed, value }) =>
     value.map((text) => ({ kind: added ? 'added' : removed ? 'removed' : 'same', text }) as const),
   );

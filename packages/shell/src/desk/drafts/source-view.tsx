@@ -5,10 +5,9 @@ import { useMemo } from 'preact/hooks';
 import { Button } from '../../design/controls.tsx';
 import { visibleText } from '../../design/visible-text.ts';
 import { shortVersion, sizeText } from '../../design/words.ts';
-import { type ComparedFile, compareFiles, type Line, type Run, runsOf } from './line-diff.ts';
+import { type ComparedFile, comparedLines, compareFiles, type Line, type Run, runsOf } from './line-diff.ts';
+import { LINE_PORTION, PORTION, partOf } from './portions.ts';
 
-/** Shown at once; more when the person wants to. */
-const LINES = 400;
 const CHANGES = { added: 'New', removed: 'Removed', changed: 'Changed', same: 'Unchanged' } as const;
 const MARKS = { same: ' ', added: '+', removed: '-' } as const;
 const SAID = { same: '', added: 'Added: ', removed: 'Removed: ' } as const;
@@ -62,59 +61,86 @@ function File({
   );
 }
 
-function FileText({ file: { path, change, lines }, isNew }: { readonly file: ComparedFile; readonly isNew: boolean }) {
-  const shown = useSignal(LINES);
-  if (lines === null) return <p class="quiet-text source-none">It is no text, or too long to be shown.</p>;
-  if (lines.length === 0) return <p class="quiet-text source-none">It is empty.</p>;
+function FileText({ file, isNew }: { readonly file: ComparedFile; readonly isNew: boolean }) {
+  const { path, change } = file;
   const isDiff = !isNew && change === 'changed';
-  const runs: readonly Run[] = isDiff ? runsOf(lines) : [{ folded: false, lines }];
+  const runs = useMemo(() => {
+    const lines = comparedLines(file);
+    if (lines === null) return null;
+    return isDiff ? runsOf(lines) : [{ folded: false, lines }];
+  }, [file, isDiff]);
+  if (runs === null) return <p class="quiet-text source-none">It is no text, or too long to be shown.</p>;
+  if (runs.every(({ lines }) => lines.length === 0)) return <p class="quiet-text source-none">It is empty.</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
     <section class="source-text" aria-label={path} tabIndex={0} dir="ltr">
-      {firstOf(runs, shown.value).map((run, index) =>
-        run.folded ? <Folded key={index} lines={run.lines} /> : <Lines key={index} lines={run.lines} marked={isDiff} />,
-      )}
-      {lines.length > shown.value && (
-        <p class="source-more">
-          <Button onClick={() => (shown.value += 10 * LINES)}>
-            Show more: {(lines.length - shown.value).toLocaleString('en')} lines are left
-          </Button>
-        </p>
-      )}
+      <Portions runs={runs} marked={isDiff} />
     </section>
   );
 }
 
-function firstOf(runs: readonly Run[], most: number): Run[] {
-  let left = most;
-  return runs.flatMap((run) => {
-    const lines = run.lines.slice(0, Math.max(0, left));
-    left -= run.lines.length;
-    return lines.length === 0 ? [] : [{ ...run, lines }];
-  });
+interface Shown {
+  /** Whether each line says what became of it. */
+  readonly marked: boolean;
+}
+
+function Portions({ runs, marked }: Shown & { readonly runs: readonly Run[] }) {
+  const rows = useSignal(PORTION);
+  const part = partOf(runs, rows.value);
+  return (
+    <>
+      {part.runs.map(({ folded, lines }, index) =>
+        folded ? <Folded key={index} lines={lines} /> : <Lines key={index} lines={lines} marked={marked} />,
+      )}
+      {part.left > 0 && (
+        <p class="source-more">
+          <Button onClick={() => (rows.value += 10 * PORTION)}>
+            Show more: {part.left.toLocaleString('en')} {part.left === 1 ? 'line is' : 'lines are'} left
+          </Button>
+        </p>
+      )}
+    </>
+  );
 }
 
 function Folded({ lines }: { readonly lines: readonly Line[] }) {
   const open = useSignal(false);
-  if (open.value) return <Lines lines={lines} marked />;
+  if (open.value) return <Portions runs={[{ folded: false, lines }]} marked />;
   return (
     <button type="button" class="source-folded" onClick={() => (open.value = true)}>
-      {lines.length} unchanged {lines.length === 1 ? 'line' : 'lines'}
+      {lines.length.toLocaleString('en')} unchanged {lines.length === 1 ? 'line' : 'lines'}
     </button>
   );
 }
 
-function Lines({ lines, marked }: { readonly lines: readonly Line[]; readonly marked: boolean }) {
+function Lines({ lines, marked }: Shown & { readonly lines: readonly Line[] }) {
   return (
     <pre>
       {lines.map(({ kind, text }, index) => (
         <span key={index} class={`source-line ${marked ? kind : ''}`}>
           {marked && kind !== 'same' && <span class="only-read">{SAID[kind]}</span>}
           {marked && <span aria-hidden="true">{MARKS[kind]} </span>}
-          {visibleText(text)}
+          {text.length > LINE_PORTION ? <LongText text={text} /> : visibleText(text)}
           {'\n'}
         </span>
       ))}
     </pre>
+  );
+}
+
+function LongText({ text }: { readonly text: string }) {
+  const characters = useSignal(LINE_PORTION);
+  const left = text.length - characters.value;
+  return (
+    <>
+      {visibleText(text.slice(0, characters.value))}
+      {left > 0 && (
+        <span class="source-more">
+          <Button onClick={() => (characters.value += 4 * LINE_PORTION)}>
+            Show more: {left.toLocaleString('en')} characters of this line are left
+          </Button>
+        </span>
+      )}
+    </>
   );
 }

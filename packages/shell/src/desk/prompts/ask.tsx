@@ -43,13 +43,15 @@ export function ask<Matter extends object>(
 ): Promise<boolean> {
   if (prompt.value !== null) return Promise.resolve(false);
   return new Promise((resolve) => {
+    lastId += 1;
+    const id = lastId;
+    // Answered late or twice, it leaves the question that came after it.
     const answer = (approved: boolean) => {
-      prompt.value = null;
+      if (prompt.value?.id === id) prompt.value = null;
       resolve(approved);
     };
     carriedOut.value = false;
-    lastId += 1;
     const asked = { ...matter, asker, answer };
-    prompt.value = { id: lastId, asker, answer, draw: () => <Review asked={asked} /> };
+    prompt.value = { id, asker, answer, draw: () => <Review asked={asked} /> };
   });
 }

@@ -1,15 +1,17 @@
 // The choices of a permission review never go beyond what an app asked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
+import { type Grant, isCritical, type PermissionId, permissions, type RequestedGrant } from '@platform/contract';
 import { fc } from '../../../../../tests/support/fast-check.ts';
 import { covers } from '../../apps/bridge/grants.ts';
 import {
+  grantsAfterReview,
   grantsOf,
   offeredResources,
   presentChoice,
   proposedChoice,
   sameChoice,
+  sameGrants,
   withPermission,
   withResource,
 } from './narrowing.ts';
@@ -47,6 +49,25 @@ test('what is granted now is shown, also where it is narrower than the request',
   );
   assert.deepEqual(grantsOf(present), [{ id: 'apps.lifecycle', resources: ['notes'] }]);
   assert.deepEqual(offeredResources({ id: 'apps.lifecycle', resources: ['*'] }, new Set(['notes'])), ['*', 'notes']);
+});
+
+test('what a review showed and the person left unchecked is not held afterwards, though an earlier version held it', () => {
+  const before: Grant[] = [{ id: 'notifications.publish', resources: ['old'] }];
+  const held = { permissions: before, setAside: [], requested: before, resources: null, revision: 1 };
+  const kept: Grant[] = [
+    { id: 'search.index', resources: ['self'] },
+    { id: 'notifications.publish', resources: ['news', 'old'] },
+    { id: 'runtime.pause', resources: ['*'] },
+  ];
+  const chosen: Grant[] = [{ id: 'notifications.publish', resources: ['weekly'] }];
+  assert.deepEqual(grantsAfterReview(kept, { held, shown: requested, chosen }), [
+    { id: 'search.index', resources: ['self'] },
+    { id: 'notifications.publish', resources: ['old', 'weekly'] },
+  ]);
+  const wider: RequestedGrant[] = [{ id: 'notifications.publish', resources: ['*'] }];
+  assert.deepEqual(grantsAfterReview(before, { held, shown: wider, chosen: [] }), before, 'what it held it keeps');
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, { held, shown: [], chosen: [] })), true);
+  assert.equal(sameGrants(kept, grantsAfterReview(kept, { held, shown: requested, chosen: [] })), false);
 });
 
 test('two choices are the same whatever the order of their resources', () => {

@@ -1,5 +1,13 @@
 // The choices of a permission review: what an app requested, and what of it the person leaves checked.
-import { type Grant, type PermissionId, type RequestedGrant, withoutCritical } from '@platform/contract';
+import {
+  type Grant,
+  type PermissionId,
+  type PermissionsView,
+  type RequestedGrant,
+  withoutCritical,
+} from '@platform/contract';
+import { covers } from '../../apps/bridge/grants.ts';
+import { newRequests } from './new-requests.ts';
 
 /** For each requested permission the resources that are checked. */
 export type Choice = ReadonlyMap<PermissionId, ReadonlySet<string>>;
@@ -49,6 +57,40 @@ export function joinGrants(one: readonly Grant[], other: readonly Grant[]): Gran
     id,
     resources: [...new Set(all.filter((grant) => grant.id === id).flatMap(({ resources }) => resources))],
   }));
+}
+
+export interface Reviewed {
+  /** Of the installed version, before the review. */
+  readonly held: PermissionsView;
+  /** What the review showed as new. */
+  readonly shown: readonly RequestedGrant[];
+  /** What of it was left checked. */
+  readonly chosen: readonly Grant[];
+}
+
+/**
+ * What an app holds after the review of a version: what it kept, and what was chosen. A permission that a version before the installed
+ * one held comes back by itself, but not where it was shown and left unchecked.
+ */
+export function grantsAfterReview(kept: readonly Grant[], { held, shown, chosen }: Reviewed): readonly Grant[] {
+  const inForce = { ...held, requested: held.permissions };
+  const wasHeld = (id: PermissionId, resource: string) =>
+    newRequests([{ id, resources: [resource] }], inForce).length === 0;
+  const refused = shown.map(({ id, resources }) => ({
+    id,
+    resources: resources.filter((resource) => !covers(chosen, id, resource)),
+  }));
+  const stays = kept.map(({ id, resources }) => ({
+    id,
+    resources: resources.filter((resource) => wasHeld(id, resource) || !covers(refused, id, resource)),
+  }));
+  return joinGrants(stays, chosen).filter(({ resources }) => resources.length > 0);
+}
+
+export function sameGrants(one: readonly Grant[], other: readonly Grant[]): boolean {
+  const choiceOf = (grants: readonly Grant[]): Choice =>
+    new Map(grants.map(({ id, resources }) => [id, new Set(resources)]));
+  return sameChoice(choiceOf(one), choiceOf(other));
 }
 
 export function sameChoice(one: Choice, other: Choice): boolean {

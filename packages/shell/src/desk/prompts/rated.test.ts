@@ -54,7 +54,8 @@ test('an update keeps what its version asks for as well, and adds what is left o
 test('what was set aside comes back with a version that asks for it', () => {
   const former = held([news], { setAside: [read] });
   assert.equal(presentRating(former, former.permissions).rating, 4);
-  assert.equal(updatedRating(version([news, read]), former, nothing).rating, 2);
+  assert.equal(updatedRating(version([news, read]), former, { ...nothing, permissions: [read] }).rating, 2);
+  assert.equal(updatedRating(version([news, read]), former, nothing).rating, 4, 'shown, and left unchecked');
 });
 
 test('a backend that is to run all the time does so once that is accepted', () => {

@@ -9,7 +9,8 @@ import {
   type PermissionsView,
 } from '@platform/contract';
 import { type RatedApp, type SecurityRating, securityRating } from '@platform/contract/security-rating';
-import { joinGrants } from './narrowing.ts';
+import { grantsAfterReview, joinGrants } from './narrowing.ts';
+import { newRequests } from './new-requests.ts';
 
 type Version = Pick<CatalogDetail, 'permissions' | 'backend' | 'resources'>;
 
@@ -33,8 +34,8 @@ interface Allowed {
 }
 
 /**
- * After an update: what it holds as far as the version asks for it, held from former versions too, and what the person allows of the
- * rest.
+ * After an update: what it holds as far as the version asks for it, held from former versions too, without what the review shows as new
+ * and the person does not allow.
  */
 export function updatedRating(
   { permissions: requested, backend, resources }: Version,
@@ -48,7 +49,7 @@ export function updatedRating(
   const granted = held.resources?.granted ?? null;
   const carried = granted === null || resources === null ? null : carriedResources(granted, resources);
   return securityRating({
-    permissions: joinGrants(kept, permissions),
+    permissions: grantsAfterReview(kept, { held, shown: newRequests(requested, held), chosen: permissions }),
     backend: running(backend?.runtime, acceptResources ? resources : carried),
   });
 }

@@ -21,7 +21,8 @@ import { UnmetList } from '../unmet/unmet-list.tsx';
 import type { Asked } from './ask.tsx';
 import { carryOutOnApps, INSTALL_TIMEOUT_MS } from './carry-out.ts';
 import { Changes } from './changes.tsx';
-import { grantsOf, joinGrants, presentChoice, proposedChoice } from './narrowing.ts';
+import { grantChosen } from './grant-chosen.ts';
+import { grantsOf, presentChoice, proposedChoice, type Reviewed } from './narrowing.ts';
 import { NewLook } from './new-look.tsx';
 import { newRequests } from './new-requests.ts';
 import { AskerLine, Decision, Publisher } from './parts.tsx';
@@ -56,17 +57,13 @@ export const upgradesDone = signal(0);
 function upgrade(
   appId: string,
   version: string,
-  allowed: { readonly permissions: readonly Grant[]; readonly acceptResources: boolean },
+  allowed: Reviewed & { readonly acceptResources: boolean },
 ): Promise<string | null> {
   return carryOutOnApps(async () => {
-    const params = { appId };
-    const { permissions, acceptResources } = allowed;
-    await call('apps.upgrade', { params, body: { version, acceptResources }, timeoutMs: INSTALL_TIMEOUT_MS });
+    const body = { version, acceptResources: allowed.acceptResources };
+    await call('apps.upgrade', { params: { appId }, body, timeoutMs: INSTALL_TIMEOUT_MS });
     closeApp(appId);
-    if (permissions.length === 0) return;
-    const kept = await call('apps.permissions.read', { params });
-    const body = { permissions: joinGrants(kept.permissions, permissions) };
-    await call('apps.permissions.replace', { params, body });
+    await grantChosen(appId, allowed);
   }).finally(() => {
     upgradesDone.value += 1;
   });
@@ -99,10 +96,7 @@ export function UpgradeReview({ asked }: { readonly asked: Asked & Upgrade }) {
 
   async function approve(): Promise<void> {
     working.value = true;
-    failure.value = await upgrade(detail.appId, version, {
-      permissions,
-      acceptResources,
-    });
+    failure.value = await upgrade(detail.appId, version, { held, shown: added, chosen: permissions, acceptResources });
     working.value = false;
     if (failure.value === null) end(true);
   }

@@ -94,7 +94,7 @@ for (const [device, viewport] of DEVICES) {
     await page.goto(platform.origin);
     await register(page, `ada-${device}`);
     await using hub = await connected(page);
-    const toast = page.getByText('Editor of a friend asks for your approval', { exact: true });
+    const toast = page.getByText('A client, “Editor of a friend”, asks for your approval', { exact: true });
     let conversationId = '';
 
     await t.test('the person hears of it, and has it done with the passkey', async () => {

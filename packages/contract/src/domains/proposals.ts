@@ -1,6 +1,6 @@
 // Calls of tools that wait for their person: what an app or a connected client proposes, and what became of it (contract 4g).
 import * as z from 'zod';
-import type { Errors, Limits, Routes } from '../domain.ts';
+import { type Errors, type Limits, MiB, type Routes } from '../domain.ts';
 import { appId, timestamp } from '../primitives.ts';
 import { secretFree } from './accounts.ts';
 import { emptyBody, json, page, pageQuery } from './common.ts';
@@ -15,7 +15,13 @@ const limits = {
   proposalsPending: {
     value: 50,
     unit: 'items',
-    meaning: 'proposed calls of one installation or connected client that wait for a decision',
+    meaning:
+      'proposed calls of one installation or connected client that wait for a decision, with those declined in the time for one',
+  },
+  proposalBytes: {
+    value: 1 * MiB,
+    unit: 'bytes',
+    meaning: 'arguments of all proposed calls of one installation or connected client that wait for a decision',
   },
   proposalsKept: {
     value: 100,

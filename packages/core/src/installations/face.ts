@@ -9,7 +9,12 @@ export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
 export { type FrontendCaller, pageOf } from './frontend-caller.ts';
 export { installApp } from './install-app.ts';
-export { findInstallationIdentity, type InstallationCaller, type InstallationIdentity } from './installation-caller.ts';
+export {
+  findInstallationIdentity,
+  type InstallationCaller,
+  type InstallationIdentity,
+  NO_START,
+} from './installation-caller.ts';
 export { startApp, stopApp } from './lifecycle.ts';
 export { missingGrant, type WantedGrant } from './missing-grant.ts';
 export { replacePermissions } from './permissions.ts';

@@ -33,6 +33,9 @@ declare module '../http/caller.ts' {
   }
 }
 
+/** The epoch of an installation that acts without a start of its backend, as for a call that its person approved. */
+export const NO_START = 0;
+
 export function installationCaller(context: CoreContext): CallerScheme<'installation'> {
   return {
     kind: 'installation',
@@ -46,7 +49,13 @@ export function installationCaller(context: CoreContext): CallerScheme<'installa
     refusal: (caller, spec) => (caller.paused && spec.whilePaused !== true ? pausedRefusal() : null),
     changes: [
       { signal: 'installation-changed', about: 'installationId', ends: true },
-      { signal: 'credential-replaced', about: 'installationId', ends: true },
+      {
+        signal: 'credential-replaced',
+        about: 'installationId',
+        // A start of the backend ends what was called by the start before it; what no start called goes on.
+        matches: ({ epoch }) => epoch !== NO_START,
+        ends: true,
+      },
       { signal: 'pause-changed', about: 'accountKey', ends: true },
     ],
   };

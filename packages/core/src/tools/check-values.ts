@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 const MILLISECONDS = 200;
 const ATTEMPTS = [MILLISECONDS, 10 * MILLISECONDS];
 const KEPT = 2_000;
-/** So long after a schema that took too long, no other of the account's apps is tried. */
+/** So long after a check that took too long, no other schema is tried for the account. */
 const PAUSE_MILLISECONDS = 60_000;
 
 export type Verdict = { readonly ok: true } | { readonly ok: false; readonly why: string };
@@ -21,20 +21,23 @@ const sandbox = vm.createContext({ run: () => undefined });
 const script = new vm.Script('run()');
 
 export class ValueChecks {
-  /** By the hash of their schema; `slow` took too long once, and is not tried again. */
-  readonly #checks = new LRUCache<string, Check | 'slow'>({ max: KEPT });
+  /** By the hash of their schema. */
+  readonly #checks = new LRUCache<string, Check>({ max: KEPT });
+  /** By account and hash: took too long, and waits. A value of one account stops the schema for nobody else. */
+  readonly #slow = new LRUCache<string, true>({ max: KEPT, ttl: PAUSE_MILLISECONDS });
   /** Accounts that wait. */
   readonly #paused = new LRUCache<string, true>({ max: KEPT, ttl: PAUSE_MILLISECONDS });
 
   /**
    * @param schema one that is usable (served/usable-schema.ts), or of the platform
-   * @param accountKey whose app the schema is of
+   * @param accountKey of the caller
    * @throws RefusalError `rate_limited` while the account waits, `unavailable` when the machine is too busy
    */
   check(schema: object, value: unknown, accountKey: string): Verdict {
     const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
     const known = this.#checks.get(key);
-    if (known === 'slow') return TOO_SLOW;
+    const own = `${accountKey} ${key}`;
+    if (this.#slow.has(own)) return TOO_SLOW;
     if (this.#paused.has(accountKey))
       throw refuse('rate_limited', 'The schema of a tool of this account took too long to check. Wait a minute.', {
         retryAfter: PAUSE_MILLISECONDS / 1_000,
@@ -52,7 +55,7 @@ export class ValueChecks {
       if (error instanceof RefusalError) throw error;
       return { ok: false, why: 'the schema of the tool cannot be used' };
     }
-    this.#checks.set(key, 'slow');
+    this.#slow.set(own, true);
     this.#paused.set(accountKey, true);
     return TOO_SLOW;
   }

@@ -36,19 +36,21 @@ export interface ToolAppRow {
   readonly app_id: string;
   readonly name: string;
   readonly grants: Grant[];
+  /** May propose every tool without a grant. */
+  readonly agent: boolean;
   /** `null` where it serves none, or was not asked in this version. */
   readonly offer: Offer | null;
 }
 
-/** The installed apps that request tools or to serve some, by app id. */
+/** The installed apps that request tools or to serve some, and agents, by app id. */
 export async function selectToolApps(db: Executor, accountKey: string): Promise<ToolAppRow[]> {
   const { rows } = await sql<ToolAppRow>`
-    SELECT i.app_id, v.manifest ->> 'name' AS name, i.grants,
+    SELECT i.app_id, v.manifest ->> 'name' AS name, i.grants, v.manifest @> '{"workload": {"runtime": "agent"}}' AS agent,
            CASE WHEN i.grants @> ${JSON.stringify([{ id: 'mcp.tools.serve' }])}::jsonb THEN s.offer END AS offer
       FROM installed_apps i
       JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN served_tools s ON s.installation_id = i.id AND s.version = i.version
-     WHERE i.account_key = ${accountKey} AND v.manifest @@ '$.permissions[*].id starts with "mcp.tools."'
+     WHERE i.account_key = ${accountKey} AND (v.manifest @@ '$.permissions[*].id starts with "mcp.tools."' OR v.manifest @> '{"workload": {"runtime": "agent"}}')
      ORDER BY i.app_id`.execute(db);
   return rows;
 }
@@ -95,19 +97,24 @@ export async function removeOldToolCalls(db: Executor, until: ProvenTime, most: 
   return Number(numAffectedRows);
 }
 
-/** Of the next account after `after` that has more calls than are kept. @returns `null` when no account follows */
+/**
+ * Of the next account after `after` that has more calls than are kept: the oldest ones of the caller that has the most, so that nobody
+ * washes the calls of others out of the record. @returns `null` when no account follows
+ */
 export async function removeSurplusToolCalls(
   db: Executor,
   { after, kept, most }: { readonly after: string; readonly kept: number; readonly most: number },
 ): Promise<{ readonly accountKey: string; readonly removed: number } | null> {
   const { rows } = await sql<{ readonly account_key: string | null; readonly removed: number }>`
     WITH next AS (SELECT min(account_key) AS account_key FROM tool_calls WHERE account_key > ${after}),
-    edge AS (
-      SELECT t.id FROM tool_calls t, next n WHERE t.account_key = n.account_key ORDER BY t.id DESC OFFSET ${kept} LIMIT 1),
+    callers AS (
+      SELECT t.caller, count(*) AS calls FROM tool_calls t, next n WHERE t.account_key = n.account_key GROUP BY t.caller),
+    surplus AS (SELECT least(${most}::bigint, greatest(sum(calls) - ${kept}::bigint, 0)) AS calls FROM callers),
     gone AS (
       DELETE FROM tool_calls WHERE id IN (
-        SELECT t.id FROM tool_calls t, next n, edge e
-         WHERE t.account_key = n.account_key AND t.id <= e.id ORDER BY t.id LIMIT ${most}) RETURNING id)
+        SELECT t.id FROM tool_calls t, next n
+         WHERE t.account_key = n.account_key AND t.caller = (SELECT caller FROM callers ORDER BY calls DESC, caller LIMIT 1)
+         ORDER BY t.id LIMIT (SELECT calls FROM surplus)) RETURNING id)
     SELECT n.account_key, (SELECT count(*)::integer FROM gone) AS removed FROM next n`.execute(db);
   const [row] = rows;
   return row === undefined || row.account_key === null ? null : { accountKey: row.account_key, removed: row.removed };

@@ -12,7 +12,6 @@ import { changesFor } from './hub/tool-changes.ts';
 import { pageRoutes } from './page-routes.ts';
 import { selectToolApps, type ToolAppRow } from './queries.ts';
 import { listToolCalls } from './record.ts';
-import type { Serving } from './served/served-tools.ts';
 import { type HubCaller, toolCallerOf } from './tool-caller.ts';
 
 export type ToolRoute = DomainRoute<'tools'>;
@@ -39,21 +38,22 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   const calls = new Turns(callTurns);
   const subscriptions = new Turns(subscriptionTurns);
 
-  async function serve(call: HubCall, app?: Serving) {
+  async function serve(call: HubCall, appId?: string) {
     const { body, left, reply, request } = call;
-    const caller = toolCallerOf(call.caller);
     const stillAllowed = async () => toolCallerOf(await call.stillAllowed());
     const { method } = body as { readonly method?: unknown };
     const turns = method === 'subscriptions/listen' ? subscriptions : calls;
-    const end = await turns.take(caller.id);
+    const end = await turns.take(toolCallerOf(call.caller).id);
     const over = new AbortController();
     const late = setTimeout(() => over.abort(), limits.eventStreamSeconds.value * 1_000);
     const off = hub.callers.onEnd(call.caller, () => over.abort());
     try {
-      // It may have ended before anybody listened for that.
-      await stillAllowed();
+      const [app] = appId === undefined ? [] : await hub.served.of(call.caller.accountKey, appId);
+      if (appId !== undefined && app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
+      // It may have ended, or lost something, before anybody listened for that, and while the app was asked.
+      const caller = await stillAllowed();
       const chain = request.headers['platform-tool-chain'];
-      const answer = await serveHub(hub, changesFor(hub, caller.accountKey, app?.app_id), {
+      const answer = await serveHub(hub, changesFor(hub, caller.accountKey, appId), {
         ...{ caller, stillAllowed, message: body },
         ...(app === undefined ? {} : { app }),
         chain: typeof chain === 'string' ? chain : undefined,
@@ -73,16 +73,10 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
     }
   }
 
-  async function serveOne(call: HubCall, appId: string) {
-    const [app] = await hub.served.of(call.caller.accountKey, appId);
-    if (app === undefined) throw refuse('not_found', 'No app of this id serves tools.');
-    return serve(call, app);
-  }
-
   return {
     ...pageRoutes(hub, calls),
     'services.mcp': (call) => serve(call),
-    'services.mcp.app': (call) => serveOne(call, call.params.appId),
+    'services.mcp.app': (call) => serve(call, call.params.appId),
     async 'mcp.tools'(call) {
       if (!serves(call.caller, null)) throw refuse('not_authorized', 'This token is for the tools of one app.');
       return serve(call);
@@ -90,7 +84,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
     async 'mcp.tools.app'(call) {
       const { appId } = call.params;
       if (!serves(call.caller, appId)) throw refuse('not_authorized', 'This token is for the tools of another app.');
-      return serveOne(call, appId);
+      return serve(call, appId);
     },
     'account.tools': async ({ caller: { accountKey }, query }) => {
       const items = (await selectToolApps(hub.database, accountKey)).map(toolAppOf);
@@ -104,7 +98,7 @@ export function toolRoutes(hub: Hub): HandlersOf<ToolRoute> {
   };
 }
 
-function toolAppOf({ app_id, name, grants, offer }: ToolAppRow): ToolApp {
+function toolAppOf({ app_id, name, grants, agent, offer }: ToolAppRow): ToolApp {
   const offers = offer?.tools.map((tool) => ({
     name: tool.name,
     title: tool.title ?? null,
@@ -113,8 +107,8 @@ function toolAppOf({ app_id, name, grants, offer }: ToolAppRow): ToolApp {
   return {
     app: { id: app_id, name },
     offers: offers ?? null,
-    calls: [...resourcesOf(grants, 'mcp.tools.call')],
-    proposes: [...resourcesOf(grants, 'mcp.tools.propose')],
+    calls: resourcesOf(grants, 'mcp.tools.call'),
+    proposes: agent ? ['*'] : resourcesOf(grants, 'mcp.tools.propose'),
   };
 }
 

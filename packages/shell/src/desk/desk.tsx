@@ -31,9 +31,8 @@ import { PausedPage } from './stilled/paused-page.tsx';
 import { followStoreAddress } from './store-address.ts';
 import { ToastRegion } from './toasts/toast-region.tsx';
 import { showToast } from './toasts/toasts.ts';
-import { announceProposals } from './tools/announce-proposals.ts';
-import { followProposals } from './tools/pending-proposals.ts';
 import { followProposalAddress } from './tools/proposal-address.ts';
+import { beginProposals } from './tools/proposals-later.ts';
 
 async function readApps(read: () => Promise<unknown>): Promise<void> {
   try {
@@ -58,11 +57,10 @@ function begin(account: string): () => void {
   const endStoreAddress = followStoreAddress(ready);
   const endConnectAddress = followConnectAddress(ready);
   const endProposalAddress = followProposalAddress(ready);
-  const endAnnouncing = announceProposals();
+  const proposals = beginProposals();
   void readInbox();
   void readGuide();
   void followDrafts();
-  void followProposals();
   const endPush = followPush(account);
   // Ahead of its use only; when this fails, opening the settings tries again and says why.
   loadSettings().catch(() => undefined);
@@ -82,13 +80,13 @@ function begin(account: string): () => void {
     onAgent: (appId) => void import('./agents/searches.ts').then(({ followAgent }) => followAgent(appId)),
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
-    onProposals: () => void followProposals(),
+    onProposals: proposals.follow,
     onFreshStart: () => {
       void followDrafts();
       void readPause();
       void readInbox();
       void readGuide();
-      void followProposals();
+      proposals.follow();
       void readApps(refreshInstalledApps).then(sendAppsChanged);
     },
     whileHidden: listenWhileHidden,
@@ -103,7 +101,7 @@ function begin(account: string): () => void {
     endStoreAddress();
     endConnectAddress();
     endProposalAddress();
-    endAnnouncing();
+    proposals.end();
     endRecent();
     endPush();
     endEvents();

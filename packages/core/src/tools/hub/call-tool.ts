@@ -62,13 +62,8 @@ export function checkArguments(hub: Hub, call: ToolCallParts): void {
   const { tool, arguments: given } = call;
   if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
     throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
-  const verdict = hub.checks.check(tool.inputSchema, given, ownerOf(call));
+  const verdict = hub.checks.check(tool.inputSchema, given, call.caller.accountKey);
   if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
-}
-
-/** Schemas of the platform wait for nobody. */
-function ownerOf({ caller, tool }: ToolCallParts): string {
-  return tool.of === 'platform' ? 'platform' : caller.accountKey;
 }
 
 async function callBuiltIn(

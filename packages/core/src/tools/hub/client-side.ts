@@ -8,6 +8,10 @@ import {
   type Progress,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { plainText } from '../served/app-text.ts';
+
+/** Bytes of what an app says of its progress. */
+const LONGEST_MESSAGE = 4_096;
 
 type LogParams = LoggingMessageNotification['params'];
 
@@ -47,8 +51,18 @@ export function clientSideOf({ mcpReq }: Pick<ServerContext, 'mcpReq'>): ClientS
     ...(progressToken === undefined
       ? {}
       : {
-          progress: (progress) =>
-            quietly(announce({ method: 'notifications/progress', params: { ...progress, progressToken } })),
+          // Nothing else that an app sends along passes.
+          progress: ({ progress, total, message }) =>
+            quietly(
+              announce({
+                method: 'notifications/progress',
+                params: {
+                  ...{ progress, progressToken },
+                  ...(total === undefined ? {} : { total }),
+                  ...(message === undefined ? {} : { message: plainText(message, LONGEST_MESSAGE) }),
+                },
+              }),
+            ),
         }),
   };
 }

@@ -44,7 +44,8 @@ const builtInSchemas = new WeakMap<BuiltInTool, Pick<Listed, 'inputSchema' | 'ou
 export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Promise<HubTool[]> {
   const patterns = Object.values(caller.patterns).flat();
   if (patterns.length === 0) return [];
-  const builtIn = appId === undefined ? hub.builtInTools.all : [];
+  const builtIn = appId === undefined ? hub.builtInTools.all : ofProposals(hub);
+  const taken = new Set<string>(ofProposals(hub).map(({ name }) => name));
   const serving = patterns.some((pattern) => !pattern.startsWith('platform-'))
     ? await hub.served.of(caller.accountKey, appId)
     : [];
@@ -56,18 +57,25 @@ export async function toolsFor(hub: Hub, caller: ToolCaller, appId?: string): Pr
       .flatMap((one) =>
         one.offer.tools.flatMap((tool) => listedOffered(one, { tool, caller, alone: appId !== undefined })),
       )
+      .filter(({ shown }) => !taken.has(shown))
       .slice(0, limits.toolsPerAccount.value),
   ].sort((one, other) => (one.shown < other.shown ? -1 : 1));
 }
 
-/** By the name by which the caller knows it. @returns `undefined` for one that is not listed to it */
+/** By which a proposer learns what became of it, also at the address of one app. Nothing of an app has their names there. */
+function ofProposals({ builtInTools }: Hub): readonly BuiltInTool[] {
+  return builtInTools.all.filter((tool) => tool.for === 'proposers');
+}
+
+/** By the name by which the caller knows it. @returns `undefined` for one that it may not use */
 export async function findTool(
   hub: Hub,
   caller: ToolCaller,
   { name, appId }: { readonly name: string; readonly appId?: string | undefined },
 ): Promise<HubTool | undefined> {
-  const builtIn = appId === undefined ? hub.builtInTools.find(name) : undefined;
-  if (builtIn !== undefined) return listedBuiltIn(builtIn, useOfBuiltIn(caller, builtIn))[0];
+  const builtIn = hub.builtInTools.find(name);
+  if (builtIn?.for === 'proposers') return listedBuiltIn(builtIn, mayCallRoute(caller, builtIn) ? 'call' : null)[0];
+  if (builtIn !== undefined && appId === undefined) return listedBuiltIn(builtIn, useOfBuiltIn(caller, builtIn))[0];
   // No app id has a dot.
   const [owner = '', ...rest] = appId === undefined ? name.split('.') : [appId, name];
   if (useOf(caller, `${owner}.${rest.join('.')}`) === null) return undefined;

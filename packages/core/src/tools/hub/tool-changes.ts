@@ -17,27 +17,48 @@ export function changesFor(hub: Hub, accountKey: string, appId?: string): Server
       const changed = (): void => {
         for (const kind of KINDS) listener({ kind });
       };
-      const { signals, served } = hub;
+      const { signals } = hub;
       const offs = [
         signals.onAbout('tools-changed', 'accountKey', accountKey, changed),
         signals.onAbout('installation-changed', 'accountKey', accountKey, changed),
         signals.onReset(changed),
       ];
-      let looking = false;
-      const looks = setInterval(() => {
-        if (looking) return;
-        looking = true;
-        void served
-          .of(accountKey, appId)
-          .catch((error: unknown) => hub.log.debug({ err: error }, 'the tools of an account were not looked at'))
-          .finally(() => {
-            looking = false;
-          });
-      }, LOOK_MILLISECONDS);
+      offs.push(lookAt(hub, accountKey, appId));
       return () => {
-        clearInterval(looks);
         for (const off of offs) off();
       };
     },
   };
+}
+
+/** What is looked at, and by how many subscriptions: one look does for all of them. */
+const looks = new WeakMap<Hub['served'], Map<string, { readers: number; readonly timer: NodeJS.Timeout }>>();
+
+/** @returns a function that ends it */
+function lookAt({ served, log }: Hub, accountKey: string, appId: string | undefined): () => void {
+  const all = looks.get(served) ?? new Map();
+  looks.set(served, all);
+  const key = `${accountKey} ${appId ?? ''}`;
+  const look = all.get(key) ?? { readers: 0, timer: every(LOOK_MILLISECONDS, () => served.of(accountKey, appId)) };
+  look.readers += 1;
+  all.set(key, look);
+  return () => {
+    look.readers -= 1;
+    if (look.readers > 0) return;
+    clearInterval(look.timer);
+    all.delete(key);
+  };
+
+  function every(milliseconds: number, work: () => Promise<unknown>): NodeJS.Timeout {
+    let working = false;
+    return setInterval(() => {
+      if (working) return;
+      working = true;
+      void work()
+        .catch((error: unknown) => log.debug({ err: error }, 'the tools of an account were not looked at'))
+        .finally(() => {
+          working = false;
+        });
+    }, milliseconds);
+  }
 }

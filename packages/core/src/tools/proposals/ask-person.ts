@@ -35,9 +35,10 @@ export async function askPerson(
   }
   const row = await proposedBefore(hub, call, state);
   const { action } = (answers?.[QUESTION] ?? {}) as { readonly action?: unknown };
-  if (action !== 'accept' && stateOf(row, hub.clock()) === 'pending') {
-    await declineProposal(hub, { callerId: caller.id }, row.id).catch(() => undefined);
-    return failure('The person declined it.');
+  if ((action === 'decline' || action === 'cancel') && stateOf(row, hub.clock()) === 'pending') {
+    // Approved meanwhile, it is being done.
+    const declined = await declineProposal(hub, { callerId: caller.id }, row.id).catch(() => null);
+    if (declined !== null) return failure('The person declined it.');
   }
   return outcomeOf(hub, await decided(hub, row, signal));
 }

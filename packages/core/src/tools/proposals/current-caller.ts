@@ -1,6 +1,6 @@
 // Who proposed something, with what it may do now: an approval acts with the authority of this moment, not of that one.
 import { findConnectionById } from '../../connections/face.ts';
-import { findInstallationIdentity } from '../../installations/face.ts';
+import { findInstallationIdentity, NO_START } from '../../installations/face.ts';
 import type { Hub } from '../hub/hub-tool.ts';
 import { type ToolCaller, toolCallerOf } from '../tool-caller.ts';
 
@@ -12,5 +12,5 @@ export async function currentCaller(hub: Hub, id: string): Promise<ToolCaller | 
   // As its backend, whichever part proposed: no start of it takes part in this.
   return installation === null
     ? null
-    : toolCallerOf({ ...installation, kind: 'installation', epoch: 0, envelopeKey: null, nodeKey: null });
+    : toolCallerOf({ ...installation, kind: 'installation', epoch: NO_START, envelopeKey: null, nodeKey: null });
 }

@@ -2,7 +2,7 @@
 // by then.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/server';
-import { type PasskeyConfirmation, RefusalError, refuse } from '@platform/contract';
+import { type PasskeyConfirmation, refuse } from '@platform/contract';
 import { confirmedUnless, type Refused, type SessionCaller } from '../../accounts/face.ts';
 import { notify } from '../../database/notify.ts';
 import { callTool } from '../hub/call-tool.ts';
@@ -21,6 +21,9 @@ import {
 
 /** For so long the answer to an approval waits for the end. */
 const ANSWER_MILLISECONDS = 20_000;
+
+/** Of a call that was begun, and of which no answer came. */
+export const UNKNOWN_OUTCOME = 'The platform ended while it made this call. It is not known whether the tool did it.';
 
 export interface Approval {
   readonly id: string;
@@ -54,7 +57,10 @@ export async function approveProposal(hub: Hub, approval: Approval): Promise<Pro
     await notify(trx, 'proposals-changed', { accountKey });
     return pending;
   });
-  const known = await toolOf(hub, row);
+  const known = await toolOf(hub, row).catch(async (error: unknown) => {
+    await settle(hub, row, { state: 'failed', result: failure('The platform failed before it made the call.') });
+    throw error;
+  });
   if (known === null) {
     const why = 'The app that proposed it may not do this any more, or the tool has changed.';
     await settle(hub, row, { state: 'failed', result: failure(why) });
@@ -106,10 +112,9 @@ async function carryOut(hub: Hub, row: ProposalRow, { caller, tool }: Known): Pr
     });
     await settle(hub, row, { state: result.isError === true ? 'failed' : 'executed', result });
   } catch (error) {
-    if (!(error instanceof ProtocolError || error instanceof RefusalError))
-      hub.log.error({ err: error }, 'an approved call of a tool could not be made');
-    const why =
-      error instanceof Error && error instanceof ProtocolError ? error.message : 'The call was not completed.';
+    if (!(error instanceof ProtocolError))
+      hub.log.error({ err: error }, 'what became of an approved call of a tool is not known');
+    const why = error instanceof ProtocolError ? error.message : UNKNOWN_OUTCOME;
     await settle(hub, row, { state: 'failed', result: failure(why) }).catch((fault: unknown) =>
       hub.log.error({ err: fault }, 'what became of an approved call could not be kept'),
     );

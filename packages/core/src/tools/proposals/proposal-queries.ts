@@ -14,15 +14,17 @@ export async function lockProposalsOf(trx: Executor, callerId: string): Promise<
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${callerId}, 4240))`.execute(trx);
 }
 
-export async function countPending(db: Executor, callerId: string, now: Date): Promise<number> {
-  const { count } = await db
-    .selectFrom('tool_proposals')
-    .select((expression) => expression.fn.countAll<string>().as('count'))
-    .where('caller_id', '=', callerId)
-    .where('state', '=', 'pending')
-    .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow();
-  return Number(count);
+/** What the caller asked for and its person did not have done, since the time in which one is decided on, and what of it waits. */
+export async function countAsked(
+  db: Executor,
+  callerId: string,
+  now: Date,
+): Promise<{ readonly asked: number; readonly waitingBytes: number }> {
+  const { rows } = await sql<{ readonly asked: string; readonly bytes: string }>`
+    SELECT count(*) AS asked, coalesce(sum(octet_length(arguments)) FILTER (WHERE state = 'pending'), 0) AS bytes
+      FROM tool_proposals
+     WHERE caller_id = ${callerId} AND state IN ('pending', 'declined') AND expires_at > ${now}`.execute(db);
+  return { asked: Number(rows[0]?.asked), waitingBytes: Number(rows[0]?.bytes) };
 }
 
 export async function insertProposal(db: Executor, row: ProposalRow): Promise<void> {

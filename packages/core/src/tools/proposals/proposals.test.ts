@@ -208,15 +208,17 @@ test('arguments that the tool does not take are refused when they are proposed',
   assert.deepEqual((await app.call('/v1/services/proposals')).json, { items: [], nextCursor: null });
 });
 
-test('fifty wait for a decision, and the decided ones that are kept have an end', async () => {
+test('fifty wait for a decision or were declined, and no more than so many bytes', async () => {
   const app = await installTestApp(world, ada, 'many', PROPOSES);
   await using hub = await connectHub(world, app.credential);
   const ids: string[] = [];
   for (let at = 0; at < 50; at += 1) ids.push((await proposeBy(hub.client, PUBLISH, { ...NOTE, title: `${at}` })).id);
-  const refused = await hub.client.callTool({ name: PUBLISH, arguments: NOTE });
-  assert.match(JSON.stringify(refused), /rate_limited/);
-  for (const id of ids) await ada.browser.take(`/v1/account/proposals/${id}/decline`, { method: 'POST' });
-  for (let at = 0; at < 3; at += 1) await proposeBy(hub.client, PUBLISH, NOTE);
+  const another = () => hub.client.callTool({ name: PUBLISH, arguments: NOTE });
+  assert.match(JSON.stringify(await another()), /rate_limited/);
+  await ada.browser.take(`/v1/account/proposals/${ids[0]}/decline`, { method: 'POST' });
+  assert.match(JSON.stringify(await another()), /rate_limited/, 'nobody asks again and again');
+  await approveShown(ids[1] ?? '');
+  assert.equal((await another()).isError, undefined);
   const all: Proposal[] = [];
   for (let cursor = ''; ; ) {
     const { items, nextCursor } = (await app.call(`/v1/services/proposals?limit=20${cursor}`))
@@ -225,7 +227,7 @@ test('fifty wait for a decision, and the decided ones that are kept have an end'
     if (nextCursor === null) break;
     cursor = `&cursor=${nextCursor}`;
   }
-  assert.deepEqual([all.filter(({ state }) => state === 'pending').length, all.length], [3, 53]);
+  assert.deepEqual([all.filter(({ state }) => state === 'pending').length, all.length], [49, 51]);
   assert.deepEqual(
     all.map(({ id }) => id),
     all
@@ -233,4 +235,28 @@ test('fifty wait for a decision, and the decided ones that are kept have an end'
       .sort()
       .toReversed(),
   );
+  const large = await installTestApp(world, ada, 'large', PROPOSES);
+  await using other = await connectHub(world, large.credential);
+  const sync = { name: 'platform-messaging.direct', arguments: { to: 'ben' } };
+  const wide = {
+    name: 'platform-messaging.send',
+    arguments: { conversationId: `conv-${'A'.repeat(43)}`, message: { body: 'x'.repeat(60_000) } },
+  };
+  let refused: unknown;
+  for (let at = 0; at < 20 && refused === undefined; at += 1) {
+    const result = (await other.client.callTool(wide)) as CallToolResult;
+    if (result.isError === true) refused = result;
+  }
+  assert.match(JSON.stringify(refused), /rate_limited.*together/);
+  assert.match(JSON.stringify(await other.client.callTool(sync)), /pending/, 'a small one still fits');
+});
+
+test('an approved call goes on while the backend of who proposed it starts', async () => {
+  const app = await installTestApp(world, ada, 'starting', PROPOSES);
+  await using hub = await connectHub(world, app.credential);
+  const { id } = await proposeBy(hub.client, DIRECT, { to: 'ben' });
+  const { argumentsHash } = await shown(id);
+  const confirmation = await confirm(ada, 'tools.approve', id);
+  const [answer] = await Promise.all([approve(id, { argumentsHash, confirmation }), app.restart()]);
+  assert.equal((answer.json as { proposal: ShownProposal }).proposal.state, 'executed', answer.text);
 });

@@ -1,5 +1,5 @@
 // A call that waits for its person: checked as if it were made, and kept as it is. Nothing else happens until they approve it.
-import { limits, refuse } from '@platform/contract';
+import { limits, refuse, sizeText } from '@platform/contract';
 import { newId } from '../../credentials/ids.ts';
 import { notify } from '../../database/notify.ts';
 import { selectAppNames } from '../../installations/face.ts';
@@ -10,7 +10,7 @@ import { definitionHash, isGrave } from '../hub/definition.ts';
 import type { Hub } from '../hub/hub-tool.ts';
 import { recordCall } from '../record.ts';
 import type { ToolCaller } from '../tool-caller.ts';
-import { countPending, deleteSurplus, insertProposal, lockProposalsOf, type ProposalRow } from './proposal-queries.ts';
+import { countAsked, deleteSurplus, insertProposal, lockProposalsOf, type ProposalRow } from './proposal-queries.ts';
 
 /**
  * @throws ProtocolError for arguments that the tool does not take
@@ -47,10 +47,18 @@ export async function propose(hub: Hub, call: ToolCallParts): Promise<ProposalRo
   };
   await hub.database.transaction().execute(async (trx) => {
     await lockProposalsOf(trx, caller.id);
-    if ((await countPending(trx, caller.id, now)) >= limits.proposalsPending.value)
+    const { asked, waitingBytes } = await countAsked(trx, caller.id, now);
+    // Those declined count too: nobody asks again and again.
+    if (asked >= limits.proposalsPending.value)
       throw refuse(
         'rate_limited',
-        `${limits.proposalsPending.value} proposals wait for a decision. Withdraw some, or wait until they are decided.`,
+        `Within ${limits.proposalSeconds.value / 60} minutes, ${limits.proposalsPending.value} proposals may wait for a decision or be declined.`,
+        { retryAfter: 60 },
+      );
+    if (waitingBytes + Buffer.byteLength(row.arguments) > limits.proposalBytes.value)
+      throw refuse(
+        'rate_limited',
+        `The arguments of proposals that wait may take ${sizeText(limits.proposalBytes.value)} together.`,
         { retryAfter: 60 },
       );
     await insertProposal(trx, row);

@@ -4,14 +4,13 @@ import { PeriodicTask } from '../../background/periodic-task.ts';
 import { earlier, type ProvenTime } from '../../clock/clock-guard.ts';
 import type { CoreContext } from '../../context.ts';
 import { notify } from '../../database/notify.ts';
-import { failure } from './decide.ts';
+import { failure, UNKNOWN_OUTCOME } from './decide.ts';
 import { deleteOldProposals, failAbandoned } from './proposal-queries.ts';
 
 const PERIOD_MILLISECONDS = 60_000;
 const BATCH = 500;
 /** Nobody carries a call out for longer. */
 const ABANDONED_MILLISECONDS = (limits.toolSeconds.value + 120) * 1_000;
-const UNKNOWN = 'The platform ended while it made this call. It is not known whether the tool did it.';
 
 export function proposalRetention(context: CoreContext): PeriodicTask {
   const piece = (proven: ProvenTime) => sweepProposals(context, proven);
@@ -24,7 +23,11 @@ export async function sweepProposals(
   proven: ProvenTime,
 ): Promise<boolean> {
   const until = earlier(proven, ABANDONED_MILLISECONDS);
-  const abandoned = await failAbandoned(database, { until, result: JSON.stringify(failure(UNKNOWN)), atMost: BATCH });
+  const abandoned = await failAbandoned(database, {
+    until,
+    result: JSON.stringify(failure(UNKNOWN_OUTCOME)),
+    atMost: BATCH,
+  });
   for (const accountKey of new Set(abandoned)) await notify(database, 'proposals-changed', { accountKey });
   const old = earlier(proven, limits.proposalKeptSeconds.value * 1_000);
   return (await deleteOldProposals(database, old, BATCH)) === BATCH || abandoned.length === BATCH;

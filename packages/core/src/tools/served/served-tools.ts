@@ -1,7 +1,9 @@
 // What the apps of an account offer: as they said last, and asked anew while they run, so that a change shows within two seconds.
 // A backend that does not run is not started for a list, unless it was never asked in its version.
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Client, ProtocolError } from '@modelcontextprotocol/client';
 import { limits } from '@platform/contract';
+import { LRUCache } from 'lru-cache';
 import * as z from 'zod';
 import type { CoreContext } from '../../context.ts';
 import { notify } from '../../database/notify.ts';
@@ -18,10 +20,18 @@ export interface Serving extends ServingRow {
 /** After which a running backend is asked again. */
 const FRESH_MILLISECONDS = 1_000;
 /** After which one that could not be asked is asked again. */
-const FAILED_MILLISECONDS = 30_000;
+const FAILED_MILLISECONDS = 60_000;
+/** After which one whose offer was another each time is asked again. */
+const RESTLESS_MILLISECONDS = 30_000;
+const RESTLESS_CHANGES = 5;
+/** For so long a list waits for one app: for one that was asked before, and for one that was not. */
+const LIST_MILLISECONDS = 2_000;
+const FIRST_LIST_MILLISECONDS = 10_000;
 const FIRST_MILLISECONDS = 30_000;
 const AGAIN_MILLISECONDS = 5_000;
 const PAGES = 20;
+/** Of what one app offers, as it is kept; what is beyond is left out. */
+const OFFER_BYTES = 2 * 1_024 * 1_024;
 const ASKED_AT_ONCE = 4;
 
 const listPage = z.looseObject({ nextCursor: z.string().optional() });
@@ -31,18 +41,30 @@ export class ServedTools {
   /** Until when a backend need not be asked, by installation and version. */
   readonly #fresh = new Map<string, number>();
   readonly #asking = new Map<string, Promise<Offer | null>>();
+  /** How often in a row the offer was another, by installation and version. */
+  readonly #changes = new LRUCache<string, number>({ max: 10_000 });
 
   constructor(context: CoreContext) {
     this.#context = context;
   }
 
-  /** By app id; without apps that were never asked with success. @param appId only this one */
+  /**
+   * By app id; without apps that were never asked with success. Of all apps, one that does not answer soon is listed as it said last:
+   * it holds up nobody, and is announced when it has answered. @param appId only this one
+   */
   async of(accountKey: string, appId?: string): Promise<Serving[]> {
     const rows = await selectServing(this.#context.database, accountKey, appId);
     const offers: (Offer | null)[] = [];
     for (let at = 0; at < rows.length; at += ASKED_AT_ONCE)
       offers.push(
-        ...(await Promise.all(rows.slice(at, at + ASKED_AT_ONCE).map((row) => this.#offerOf(accountKey, row)))),
+        ...(await Promise.all(
+          rows.slice(at, at + ASKED_AT_ONCE).map((row) => {
+            const asked = this.#offerOf(accountKey, row);
+            if (appId !== undefined) return asked;
+            const patience = row.offer === null ? FIRST_LIST_MILLISECONDS : LIST_MILLISECONDS;
+            return Promise.race([asked, wait(patience, null, { ref: false })]);
+          }),
+        )),
       );
     return rows.flatMap((row, index) => {
       const offer = offers[index] ?? row.offer;
@@ -76,8 +98,11 @@ export class ServedTools {
       const offer = await withBackend(this.#context, row, { caller: null, signal }, (client, over) =>
         list(client, over),
       );
-      if (await storeOffer(database, row, offer, clock())) await notify(database, 'tools-changed', { accountKey });
-      freshFor(FRESH_MILLISECONDS);
+      const changed = await storeOffer(database, row, offer, clock());
+      if (changed) await notify(database, 'tools-changed', { accountKey });
+      const changes = changed ? (this.#changes.get(key) ?? 0) + 1 : 0;
+      this.#changes.set(key, changes);
+      freshFor(changes > RESTLESS_CHANGES ? RESTLESS_MILLISECONDS : FRESH_MILLISECONDS);
       return offer;
     } catch (error) {
       log.info({ installationId: row.id, err: error }, 'the tools of an app could not be listed');
@@ -97,19 +122,26 @@ async function list(client: Client, signal: AbortSignal): Promise<Offer> {
   const { toolsPerAccount, appContent } = limits;
   const listed = (method: ListMethod, member: string, most: number) =>
     pagesOf(client, signal, { method, member, most });
+  let room = OFFER_BYTES;
+  /** Those that fit, of all that it offers together. */
+  const fitting = <Item extends object>(items: readonly Item[]): Item[] =>
+    items.filter((item) => {
+      room -= Buffer.byteLength(JSON.stringify(item));
+      return room >= 0;
+    });
   return {
-    tools: tools === undefined ? [] : readTools(await listed('tools/list', 'tools', toolsPerAccount.value)),
+    tools: tools === undefined ? [] : fitting(readTools(await listed('tools/list', 'tools', toolsPerAccount.value))),
     ...(resources === undefined
       ? {}
       : {
-          resources: readResources(await beside(listed('resources/list', 'resources', appContent.value))),
-          templates: readTemplates(
-            await beside(listed('resources/templates/list', 'resourceTemplates', appContent.value)),
+          resources: fitting(readResources(await beside(listed('resources/list', 'resources', appContent.value)))),
+          templates: fitting(
+            readTemplates(await beside(listed('resources/templates/list', 'resourceTemplates', appContent.value))),
           ),
         }),
     ...(prompts === undefined
       ? {}
-      : { prompts: readPrompts(await beside(listed('prompts/list', 'prompts', appContent.value))) }),
+      : { prompts: fitting(readPrompts(await beside(listed('prompts/list', 'prompts', appContent.value)))) }),
     ...(completions === undefined ? {} : { completions: true }),
     ...(logging === undefined ? {} : { logging: true }),
   };

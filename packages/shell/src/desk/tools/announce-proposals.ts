@@ -1,19 +1,23 @@
 // Announces what is proposed while the shell is open: once each, several in one message, which goes when they are decided.
 import type { ShownProposal } from '@platform/contract';
 import { go } from '../../address/view.ts';
-import { visibleText } from '../../design/visible-text.ts';
 import { dismissToast, showToast, toasts } from '../toasts/toasts.ts';
-import { pendingProposals } from './pending-proposals.ts';
-import { summaryOf } from './proposal-words.ts';
+import { followProposals, pendingProposals } from './pending-proposals.ts';
+import { proposerOf, summaryOf } from './proposal-words.ts';
 
 let announced = new Set<string>();
+/** When each of those who propose was announced last: an app that asks again and again does not stay in the way. */
+let lastAsked = new Map<string, number>();
+const AGAIN_MILLISECONDS = 60_000;
 
-/** Of the account that is signed in now. @returns a function that ends it */
-export function announceProposals(): () => void {
+/** Of the account that is signed in now. */
+export function announceProposals(): { readonly follow: () => void; readonly end: () => void } {
   announced = new Set();
+  lastAsked = new Map();
   // Those of the account before.
   pendingProposals.value = null;
-  return pendingProposals.subscribe((pending) => announce(pending ?? []));
+  const end = pendingProposals.subscribe((pending) => announce(pending ?? []));
+  return { follow: () => void followProposals(), end };
 }
 
 /** The message that is shown, and what it is about. */
@@ -25,18 +29,24 @@ export function dismissAnnouncement(): void {
   message = null;
 }
 
+function isRecent(caller: string): boolean {
+  return Date.now() - (lastAsked.get(caller) ?? 0) < AGAIN_MILLISECONDS;
+}
+
 function announce(pending: readonly ShownProposal[]): void {
   const news = pending.filter(({ id }) => !announced.has(id));
   announced = new Set(pending.map(({ id }) => id));
   const before = message !== null && toasts.value.some(({ id }) => id === message?.id) ? message.proposals : [];
   const about = pending.filter((one) => before.includes(one.id) || news.includes(one));
   if (news.length === 0 && about.length === before.length) return;
+  if (news.length > 0 && news.every(({ caller }) => isRecent(caller))) return;
+  for (const { caller } of news) lastAsked.set(caller, Date.now());
   dismissAnnouncement();
   const [first, ...others] = about;
   // The page that lists them needs no message beside it.
   if (first === undefined || location.hash === '#/settings/tools') return;
   const id = showToast({
-    title: `${visibleText(first.callerName)} asks for your approval`,
+    title: `${proposerOf(first)} asks for your approval`,
     body: `${summaryOf(first)}${others.length === 0 ? '' : `, and ${others.length} more`}`,
     action: {
       label: 'Look',

@@ -45,7 +45,7 @@ export function CallRecord() {
   return (
     <section class="block" aria-labelledby="tool-record-title">
       <h3 id="tool-record-title">Record</h3>
-      <p class="quiet-text">Kept for 90 days. It says what was called, never with which words.</p>
+      <p class="quiet-text">Kept for 90 days at most. It says what was called, never with which words.</p>
       {first.failure !== null && <Note tone="danger">{first.failure}</Note>}
       {value === null && first.failure === null && <Skeleton lines={3} label="Loading the record" />}
       {value !== null && calls.length === 0 && <p>No tool was called yet.</p>}

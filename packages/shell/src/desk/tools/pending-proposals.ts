@@ -22,11 +22,21 @@ export function followProposals(): Promise<void> {
   return reading;
 }
 
+/** More pages than that nobody decides on; a page is short where the arguments are long. */
+const PAGES = 20;
+
 async function read(): Promise<void> {
-  const answer = await call('account.proposals.list', { query: { ...ONE_PAGE.query, state: 'pending' } }).catch(
-    () => null,
-  );
-  // The next change reads them; the page in Settings says so where it cannot.
-  if (answer === null) return;
-  pendingProposals.value = answer.items;
+  const items: ShownProposal[] = [];
+  try {
+    for (let page = 0, cursor: string | undefined; page < PAGES; page += 1) {
+      const query = { ...ONE_PAGE.query, state: 'pending', cursor };
+      const answer = await call('account.proposals.list', { query });
+      items.push(...answer.items);
+      if (answer.nextCursor === null) break;
+      cursor = answer.nextCursor;
+    }
+  } catch {
+    return; // The next change reads them; the page in Settings says so where it cannot.
+  }
+  pendingProposals.value = items;
 }

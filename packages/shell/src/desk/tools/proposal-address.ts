@@ -1,6 +1,5 @@
 // The address of a proposal (`#/proposals/<id>`), to which a connected client leads its person.
 import { pausedAt } from '../../apps/pause.ts';
-import { openProposal } from './announce-proposals.ts';
 
 const ADDRESS = /^#\/proposals\/(prop-[\w-]{1,64})$/;
 
@@ -18,7 +17,11 @@ export function followProposalAddress(ready: Promise<unknown>): () => void {
     void ready
       .catch(() => undefined)
       // The paused page has no room for a question; it waits in Settings.
-      .then(() => (typeof pausedAt.value === 'string' ? undefined : openProposal(id)));
+      .then(async () => {
+        if (typeof pausedAt.value === 'string') return;
+        const { askAboutProposal } = await import('./proposal-review.tsx');
+        await askAboutProposal(id);
+      });
   };
   window.addEventListener('hashchange', open);
   open();

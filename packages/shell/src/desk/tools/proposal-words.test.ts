@@ -30,6 +30,21 @@ test('every value is there in whole, under the path of its names', () => {
   );
 });
 
+test('many members, and long names of what holds them, are shown as JSON', () => {
+  const inner = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`a${at}`, 0]));
+  for (const given of [{ ['x'.repeat(100_000)]: { a: 1, b: 2 } }, { many: inner }, inner]) {
+    const words = argumentsInWords(given);
+    const drawn = words.reduce((sum, { name, text }) => sum + name.length + text.length, 0);
+    assert.ok(drawn < 1_000_000, `${drawn}`);
+    assert.equal(words.length, 1);
+  }
+});
+
+test('a name that looks like a path is no path', () => {
+  const names = argumentsInWords({ 'to › name': 1, to: { name: 2 }, '': 3 }).map(({ name }) => name);
+  assert.deepEqual(names, ['"to › name"', 'to › name', '""']);
+});
+
 test('what is long is folded, and none of it is lost', () => {
   const text = 'x'.repeat(100_000);
   const [long, lines] = argumentsInWords({ text, lines: 'a\n'.repeat(9), short: 'a' });
@@ -42,6 +57,7 @@ test('a tool of an app is named with its app', () => {
     'Add a note in Notes',
   );
   assert.equal(summaryOf({ app: { id: 'notes', name: 'Notes' }, title: null, tool: 'notes.add' }), 'add in Notes');
+  assert.equal(summaryOf({ app: { id: 'notes', name: 'Notes' }, title: ' ', tool: 'notes.add' }), 'add in Notes');
   assert.equal(summaryOf({ app: null, title: 'Send a message', tool: 'platform-messaging.send' }), 'Send a message');
 });
 

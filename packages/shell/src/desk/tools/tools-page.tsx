@@ -14,7 +14,7 @@ import { SomeGrants } from '../app-settings/grants-editor.tsx';
 import { dismissAnnouncement, openProposal } from './announce-proposals.ts';
 import { CallRecord } from './call-record.tsx';
 import { followProposals, pendingProposals } from './pending-proposals.ts';
-import { detailOf, summaryOf } from './proposal-words.ts';
+import { detailOf, proposerOf, summaryOf } from './proposal-words.ts';
 
 export function ToolsPage() {
   const reading = useReading(async () => (await call('account.tools', ONE_PAGE)).items);
@@ -65,7 +65,7 @@ export function ToolsPage() {
 }
 
 function PendingRow({ proposal }: { readonly proposal: ShownProposal }) {
-  const { id, callerName, createdAt } = proposal;
+  const { id, createdAt } = proposal;
   const detail = detailOf(proposal);
   return (
     <li class="row">
@@ -76,7 +76,7 @@ function PendingRow({ proposal }: { readonly proposal: ShownProposal }) {
         <span class="row-title">{summaryOf(proposal)}</span>
         {detail !== '' && <span class="tool-words">{detail}</span>}
         <span class="row-about">
-          {visibleText(callerName)} proposes it · {ago(createdAt)}
+          {proposerOf(proposal)} proposes it · {ago(createdAt)}
         </span>
       </span>
       <Button onClick={() => void openProposal(id)}>Decide</Button>

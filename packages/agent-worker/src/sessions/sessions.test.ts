@@ -1,15 +1,7 @@
 // Sessions on the disk: what a crash leaves of them, and what the list shows.
 import assert from 'node:assert/strict';
-import {
-  appendFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import fs, { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -116,11 +108,19 @@ test('sessions in use are bounded in sum', (t) => {
 
 test('a journal that cannot be read is not taken for a new one', (t) => {
   const volume = volumeOf(t);
+  const { id } = openSessionStore(volume, now).create().session.card;
   const store = openSessionStore(volume, now);
-  const { id } = store.create().session.card;
-  rmSync(journalOf(join(volume, 'sessions'), id));
-  mkdirSync(journalOf(join(volume, 'sessions'), id));
-  assert.throws(() => openSessionStore(volume, now).open(id), { code: 'EISDIR' });
+  const failing = t.mock.method(fs, 'readFileSync', () => {
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  });
+  syncBuiltinESMExports();
+  try {
+    assert.throws(() => store.open(id), { code: 'EIO' });
+  } finally {
+    failing.mock.restore();
+    syncBuiltinESMExports();
+  }
+  store.open(id)[Symbol.dispose]();
 });
 
 test('a title is the first line, cut where it is long', () => {

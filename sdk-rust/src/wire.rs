@@ -14,6 +14,7 @@ string_enum! {
         ActivityLimit = "activity_limit",
         AgentBusy = "agent_busy",
         AgentSessionFull = "agent_session_full",
+        AgentStorageFull = "agent_storage_full",
         AlreadyInstalled = "already_installed",
         AuthorRequestDenied = "author_request_denied",
         AuthorRequestEnded = "author_request_ended",

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AgentOrder, type Assignment, limits, type WorkloadManifest } from '@platform/contract';
-import { writeFileAtomically } from './atomic-file.ts';
+import { syncToDisk, writeFileAtomically } from './atomic-file.ts';
 import { StartRefused, type WorkloadSpec } from './drivers/driver.ts';
 import { modes } from './modes.ts';
 import { PackageError, type PackageStore } from './packages.ts';
@@ -66,7 +66,10 @@ export function openRunnables(packages: PackageStore, folder: string, worker: Ag
     const made = join(folder, `${UNFINISHED}${WORKER}`);
     await worker?.makeProgram(made);
     chmodSync(made, modes.givenFile);
+    // Under its final name it counts as whole, after a loss of power too.
+    syncToDisk(made);
     renameSync(made, place);
+    syncToDisk(folder);
   }
 
   async function makeFolder(place: string, program: string, instructions: Buffer): Promise<void> {
@@ -78,6 +81,7 @@ export function openRunnables(packages: PackageStore, folder: string, worker: Ag
     linkSync(workerOf(program), join(made, WORKER));
     writeFileAtomically(join(made, INSTRUCTIONS), instructions, modes.givenFile);
     renameSync(made, place);
+    syncToDisk(folder);
   }
 
   const workerOf = (program: string) => join(folder, `worker-${program}.mjs`);

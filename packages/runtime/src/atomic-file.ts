@@ -15,10 +15,15 @@ export function writeFileAtomically(file: string, content: string | Uint8Array, 
     closeSync(descriptor);
   }
   renameSync(temporary, file);
-  const folder = openSync(dirname(file), 'r');
+  syncToDisk(dirname(file));
+}
+
+/** A file that somebody else has written, or the names in a folder. */
+export function syncToDisk(place: string): void {
+  const descriptor = openSync(place, 'r');
   try {
-    fsyncSync(folder);
+    fsyncSync(descriptor);
   } finally {
-    closeSync(folder);
+    closeSync(descriptor);
   }
 }

@@ -110,6 +110,12 @@ test('a loop ends at the limit of tool calls, and goes on when the person says s
   assert.match(textOf(lastOf(world.provider.asked.at(-1) as Asked)?.content), /ended at its limit/);
 });
 
+test('a loop of calls that cannot be made ends there too', async () => {
+  world.provider.play(() => ({ calls: [{ name: 'notes_nothing', arguments: {} }] }));
+  const { reason, limit, usage } = endOf(await agent.turn(await agent.newSession(), 'Try for ever.'));
+  assert.deepEqual([reason, limit, usage.toolCalls], ['limit', 'toolCalls', 4]);
+});
+
 test('a turn ends at its limit of tokens', async () => {
   world.provider.play(() => ({ calls: [{ name: 'notes_count', arguments: {} }], tokens: 200_000 }));
   const { reason, limit, usage } = endOf(await agent.turn(await agent.newSession(), 'Think hard.'));
@@ -130,6 +136,8 @@ test('the person stops a turn in the middle of a tool call, which ends at the ap
   await agent.turn(session, 'Well?');
   const roles = world.provider.asked.at(-1)?.messages.map(({ role }) => role);
   assert.deepEqual(roles, ['system', 'user', 'assistant', 'tool', 'user', 'assistant'].slice(0, 5));
+  const held = world.provider.asked.at(-1)?.messages[3];
+  assert.match(textOf(held?.content), /^"\[Note of the platform: .*may have taken effect or not/);
 });
 
 test('the person stops an answer that is being written, and what was written stays', async () => {

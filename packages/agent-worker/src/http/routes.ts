@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { agentMessageBody, agentSessionBody, agentSessionQuery, agents } from '@platform/contract/agents';
 import type * as z from 'zod';
+import type { Line } from '../sessions/journal.ts';
 import { type Session, shown } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { Agent } from '../turns/agent.ts';
@@ -47,9 +48,15 @@ export function agentRoutes(parts: {
         async POST({ request }) {
           const { branch } = await read(request, agentSessionBody);
           using source = branch === undefined ? undefined : store.open(branch.session);
+          const lines = source === undefined ? [] : linesBefore(source.session, branch?.sequence ?? 0);
           using created = store.create();
-          if (source !== undefined && branch !== undefined)
-            copyBefore(source.session, created.session, branch.sequence);
+          try {
+            if (lines.length > 0) created.session.appendAll(lines);
+            if (source !== undefined) created.session.entitle(source.session.card.title);
+          } catch (error) {
+            store.remove(created.session.card.id);
+            throw error;
+          }
           return { status: 201, body: { session: shown(created.session.card) } };
         },
       },
@@ -101,14 +108,13 @@ export function agentRoutes(parts: {
 }
 
 /** Events up to a message of the person's, which is left out: so it can be written anew. */
-function copyBefore(source: Session, target: Session, sequence: number): void {
+function linesBefore(source: Session, sequence: number): readonly Line[] {
   const last = source.lines[sequence - 1];
   if (last?.event !== 'message' || last.data.role !== 'user')
     throw new Refusal('invalid_request', 'A session branches at a message of the person’s.', {
       errors: [{ path: 'branch.sequence', message: 'is not the sequence of such a message' }],
     });
-  for (const { event, data, context } of source.lines.slice(0, sequence - 1)) target.append(event, data, context);
-  target.entitle(source.card.title);
+  return source.lines.slice(0, sequence - 1);
 }
 
 /** The newest events, or those before one. */

@@ -1,5 +1,6 @@
 // Answers the frontend of the app. Nobody else reaches this port: the Gateway lets in whom the platform has let in.
 import http from 'node:http';
+import { isStorageFull } from '../sessions/storage-full.ts';
 import { problemOf, Refusal } from './refusal.ts';
 import type { Answer, Call, Routes } from './routes.ts';
 
@@ -35,6 +36,7 @@ async function answerOf(
 }
 
 function refused(error: unknown): Answer & { readonly allow?: readonly string[] } {
+  if (isStorageFull(error)) return refused(new Refusal('agent_storage_full'));
   if (!(error instanceof Refusal)) {
     process.stderr.write(`A request failed: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
     return refused(new Refusal('internal_error'));

@@ -1,5 +1,5 @@
 // What the list of sessions shows of one, in a small file of its own beside its journal, so that a start reads no journal.
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Card {
@@ -7,7 +7,7 @@ export interface Card {
   readonly title: string;
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** The turn under way. After a start: the one that was interrupted. */
+  /** The turn under way. On the disk, after a start: the one that was interrupted. */
   readonly turn: string | null;
 }
 
@@ -18,8 +18,12 @@ export function writeCard(folder: string, card: Card): void {
   const file = join(folder, `${card.id}.json`);
   const descriptor = openSync(`${file}.new`, 'w', 0o600);
   try {
-    writeSync(descriptor, JSON.stringify(card));
+    // Unlike writeSync, it goes on after what a nearly full disk takes in part.
+    writeFileSync(descriptor, JSON.stringify(card));
     fsyncSync(descriptor);
+  } catch (error) {
+    rmSync(`${file}.new`, { force: true });
+    throw error;
   } finally {
     closeSync(descriptor);
   }
@@ -45,6 +49,7 @@ export function readCards(folder: string): Card[] {
 export function removeFiles(folder: string, id: string): void {
   rmSync(join(folder, `${id}.json`), { force: true });
   rmSync(journalOf(folder, id), { force: true });
+  rmSync(join(folder, `${id}.json.new`), { force: true });
 }
 
 export function journalOf(folder: string, id: string): string {

@@ -11,7 +11,8 @@ export type Line = AgentEvent & { readonly context?: readonly Message[] };
 export interface Journal {
   readonly lines: readonly Line[];
   bytes(): number;
-  append(line: Line): void;
+  /** All of them or none. */
+  appendAll(lines: readonly Line[]): void;
   close(): void;
 }
 
@@ -22,8 +23,8 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     bytes: () => bytes,
-    append(line) {
-      const text = `${JSON.stringify(line)}\n`;
+    appendAll(more) {
+      const text = more.map((line) => `${JSON.stringify(line)}\n`).join('');
       try {
         appendFileSync(descriptor, text);
         fdatasyncSync(descriptor);
@@ -33,7 +34,7 @@ export function openJournal(file: string): Journal {
         throw error;
       }
       bytes += Buffer.byteLength(text);
-      lines.push(line);
+      for (const line of more) lines.push(line);
     },
     close: () => closeSync(descriptor),
   };
@@ -44,8 +45,10 @@ function readWhole(file: string): Line[] {
   let content: Buffer;
   try {
     content = readFileSync(file);
-  } catch {
-    return []; // a new session has none yet
+  } catch (error) {
+    // A new session has none yet. One that cannot be read must not be taken for that, and written on from its first line.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
   const lines: Line[] = [];
   let end = 0;

@@ -1,10 +1,10 @@
 // The sessions of the agent, in the volume of its installation.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { agents } from '@platform/contract/agents';
 import { Refusal } from '../http/refusal.ts';
-import { type Card, readCards, removeFiles, writeCard } from './card.ts';
+import { type Card, journalOf, readCards, removeFiles, writeCard } from './card.ts';
 import { Session } from './session.ts';
 
 /** The session is the same object for all who use it at the same time. Dispose of the use when done. */
@@ -13,6 +13,8 @@ export interface SessionUse extends Disposable {
 }
 
 export interface SessionStore {
+  /** The turns that were under way when the former process ended. Here none is. */
+  readonly interrupted: ReadonlyMap<string, string>;
   /** The one changed last first. */
   list(): Card[];
   create(): SessionUse;
@@ -27,16 +29,30 @@ interface Used {
   users: number;
 }
 
-export function openSessionStore(volume: string, now: () => Date): SessionStore {
+/** @param most bytes of all sessions in use at the same time, each of which is in memory */
+export function openSessionStore(
+  volume: string,
+  now: () => Date,
+  most: number = agents.limits.agentSessionsInUse.value,
+): SessionStore {
   const folder = join(volume, 'sessions');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const cards = new Map(readCards(folder).map((card) => [card.id, card]));
+  const found = readCards(folder);
+  const cards = new Map(found.map((card) => [card.id, { ...card, turn: null } as Card]));
   const used = new Map<string, Used>();
+
+  function opened(card: Card): Session {
+    const others = [...used.values()].reduce((sum, { session }) => sum + session.bytes, 0);
+    const { size = 0 } = statSync(journalOf(folder, card.id), { throwIfNoEntry: false }) ?? {};
+    if (size > 0 && others > 0 && others + size > most)
+      throw new Refusal('concurrency_limited', 'Too many long sessions are open. Close one of them first.');
+    return new Session(folder, card, now);
+  }
 
   function use(id: string): SessionUse {
     const card = cards.get(id);
     if (card === undefined) throw new Refusal('not_found', 'There is no such session.');
-    const entry = used.get(id) ?? { session: new Session(folder, card, now), users: 0 };
+    const entry = used.get(id) ?? { session: opened(card), users: 0 };
     used.set(id, entry);
     entry.users += 1;
     let isDone = false;
@@ -46,7 +62,8 @@ export function openSessionStore(volume: string, now: () => Date): SessionStore 
         if (isDone) return;
         isDone = true;
         entry.users -= 1;
-        cards.set(id, entry.session.card);
+        // A session that was deleted meanwhile does not come back.
+        if (cards.has(id)) cards.set(id, entry.session.card);
         if (entry.users > 0) return;
         used.delete(id);
         entry.session.close();
@@ -57,6 +74,7 @@ export function openSessionStore(volume: string, now: () => Date): SessionStore 
   const cardOf = (id: string, card: Card): Card => used.get(id)?.session.card ?? card;
 
   return {
+    interrupted: new Map(found.flatMap(({ id, turn }) => (turn === null ? [] : [[id, turn] as const]))),
     list: () =>
       [...cards].map(([id, card]) => cardOf(id, card)).sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1)),
     create() {
@@ -66,7 +84,13 @@ export function openSessionStore(volume: string, now: () => Date): SessionStore 
       const card: Card = { id: `ses-${randomUUID()}`, title: '', createdAt: at, updatedAt: at, turn: null };
       writeCard(folder, card);
       cards.set(card.id, card);
-      return use(card.id);
+      try {
+        return use(card.id);
+      } catch (error) {
+        cards.delete(card.id);
+        removeFiles(folder, card.id);
+        throw error;
+      }
     },
     open: use,
     remove(id) {
@@ -75,6 +99,7 @@ export function openSessionStore(volume: string, now: () => Date): SessionStore 
         throw new Refusal('agent_busy', 'Cancel its turn before you delete the session.');
       cards.delete(id);
       removeFiles(folder, id);
+      used.get(id)?.session.remove();
     },
   };
 }

@@ -6,19 +6,17 @@ import { type Journal, type Line, openJournal } from './journal.ts';
 
 const TITLE_LENGTH = 80;
 
-export interface Listener {
-  line(line: Line): void;
-  delta(delta: AgentDelta): void;
-}
+/** An event without the place that it gets in the session. */
+export type Entry = Pick<Line, 'event' | 'data' | 'context'>;
 
 export class Session {
   readonly #folder: string;
   readonly #journal: Journal;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<() => void>();
   readonly #now: () => Date;
   #card: Card;
-  /** The message that the model is writing. */
   #partial: AgentDelta | undefined;
+  #isRemoved = false;
 
   constructor(folder: string, card: Card, now: () => Date) {
     this.#folder = folder;
@@ -39,22 +37,39 @@ export class Session {
     return this.#journal.bytes();
   }
 
+  /** The message that the model is writing, so far. */
+  get partial(): AgentDelta | undefined {
+    return this.#partial;
+  }
+
+  get isRemoved(): boolean {
+    return this.#isRemoved;
+  }
+
   /** On the disk when this returns, and told to everybody who listens. */
   append<Name extends AgentEventName>(event: Name, data: AgentEventData[Name], context?: readonly Message[]): void {
-    const at = this.#now().toISOString();
-    const sequence = this.lines.length + 1;
     // The union of events is what this generic pair is one of.
-    const line = { sequence, at, event, data, ...(context === undefined ? {} : { context }) } as unknown as Line;
-    this.#journal.append(line);
-    if (event === 'message') this.#partial = undefined;
-    for (const listener of this.#listeners) listener.line(line);
+    this.appendAll([{ event, data, ...(context === undefined ? {} : { context }) } as unknown as Entry]);
+  }
+
+  /** All of them or none. */
+  appendAll(entries: readonly Entry[]): void {
+    const at = this.#now().toISOString();
+    const first = this.lines.length + 1;
+    const lines = entries.map(({ event, data, context }, index) => {
+      const line = { sequence: first + index, at, event, data, ...(context === undefined ? {} : { context }) };
+      return line as unknown as Line;
+    });
+    this.#journal.appendAll(lines);
+    if (entries.some(({ event }) => event === 'message')) this.#partial = undefined;
+    this.#tell();
   }
 
   /** More of the message under way, which is not kept: a restart loses it with the turn. */
   write(message: string, turn: string, text: string): void {
     const former = this.#partial?.message === message ? this.#partial.text : '';
     this.#partial = { message, turn, offset: 0, text: former + text };
-    for (const listener of this.#listeners) listener.delta({ message, turn, offset: former.length, text });
+    this.#tell();
   }
 
   /** A turn begins, or none is under way any more. */
@@ -67,16 +82,24 @@ export class Session {
     if (this.#card.title === '') this.#save({ title: titleOf(text) });
   }
 
-  /** Everything after `sequence`, then what comes. @returns ends it */
-  listen(sequence: number, listener: Listener): () => void {
-    for (const line of this.lines.slice(sequence)) listener.line(line);
-    if (this.#partial !== undefined) listener.delta(this.#partial);
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /** Hears that there is more: lines, or text of the message under way. What it is stands in the session. @returns ends it */
+  listen(heard: () => void): () => void {
+    this.#listeners.add(heard);
+    return () => void this.#listeners.delete(heard);
+  }
+
+  /** Its files are gone: nobody has anything more to expect. */
+  remove(): void {
+    this.#isRemoved = true;
+    this.#tell();
   }
 
   close(): void {
     this.#journal.close();
+  }
+
+  #tell(): void {
+    for (const heard of this.#listeners) heard();
   }
 
   #save(change: Partial<Card>): void {

@@ -1,6 +1,7 @@
 // Sessions on the disk: what a crash leaves of them, and what the list shows.
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -74,19 +75,52 @@ test('a card that cannot be read hides its session alone', (t) => {
   }
 });
 
-test('who listens from the middle of an answer gets what was written of it, once', (t) => {
-  const { session } = openSessionStore(volumeOf(t), now).create();
-  session.write('m', 't', 'One ');
-  const heard: string[] = [];
-  const off = session.listen(0, {
-    line: ({ event }) => void heard.push(event),
-    delta: ({ offset, text }) => void heard.push(`${offset}:${text}`),
+test('a session that was deleted does not come back when the last user of it is done', (t) => {
+  const volume = volumeOf(t);
+  const store = openSessionStore(volume, now);
+  const use = store.create();
+  const { id } = use.session.card;
+  writeFileSync(join(volume, 'sessions', `${id}.json.new`), 'left by a crash');
+  let told = false;
+  use.session.listen(() => {
+    told = use.session.isRemoved;
   });
-  session.write('m', 't', 'two');
-  session.append('message', { message: 'm', turn: 't', role: 'assistant', text: 'One two' });
-  off();
-  session.write('m', 't', 'unheard');
-  assert.deepEqual(heard, ['0:One ', '4:two', 'message']);
+  store.remove(id);
+  assert.ok(told);
+  use[Symbol.dispose]();
+  assert.deepEqual(store.list(), []);
+  assert.deepEqual(readdirSync(join(volume, 'sessions')), []);
+});
+
+test('sessions in use are bounded in sum', (t) => {
+  const store = openSessionStore(volumeOf(t), now, 1_000);
+  const first = store.create();
+  say(first.session, 'x'.repeat(600));
+  const id = first.session.card.id;
+  const second = store.create();
+  say(second.session, 'y'.repeat(600));
+  store.open(id)[Symbol.dispose]();
+  first[Symbol.dispose]();
+  assert.throws(() => store.open(id), { code: 'concurrency_limited' });
+  second[Symbol.dispose]();
+  store.open(id)[Symbol.dispose]();
+});
+
+test('a journal that cannot be read is not taken for a new one', (t) => {
+  const volume = volumeOf(t);
+  const { id } = openSessionStore(volume, now).create().session.card;
+  const store = openSessionStore(volume, now);
+  const failing = t.mock.method(fs, 'readFileSync', () => {
+    throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO' });
+  });
+  syncBuiltinESMExports();
+  try {
+    assert.throws(() => store.open(id), { code: 'EIO' });
+  } finally {
+    failing.mock.restore();
+    syncBuiltinESMExports();
+  }
+  store.open(id)[Symbol.dispose]();
 });
 
 test('a title is the first line, cut where it is long', () => {

@@ -9,6 +9,14 @@ export interface Outcome {
   readonly proposal?: Proposal;
 }
 
+/** Nobody knows whether the call took effect: the turn ended, or what it went through failed, before it came to a result. */
+export class OutcomeUnknown extends Error {
+  constructor(cause: unknown) {
+    super('The call came to no result.', { cause });
+    this.name = 'OutcomeUnknown';
+  }
+}
+
 export interface Proposal {
   readonly id: string;
   readonly state: string;
@@ -33,6 +41,9 @@ export interface OfferedTool {
   readonly inputSchema: object;
   /** Every call is a proposal to the person. */
   readonly asks: boolean;
-  /** @throws Error when the call did not come to a result; its message is for the model and the person */
+  /**
+   * @throws OutcomeUnknown
+   * @throws Error when the call was refused; its message is for the model and the person
+   */
   call(args: Readonly<Record<string, unknown>>, context: CallContext): Promise<Outcome>;
 }

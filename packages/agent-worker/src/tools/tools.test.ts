@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { openFetch, type Platform } from '../platform/platform.ts';
 import { asForeign, cutText } from './foreign-text.ts';
-import { outcomeOf } from './hub.ts';
+import { fittingTools, outcomeOf } from './hub.ts';
 import { modelNames } from './tool-names.ts';
 import { webSearch } from './web-search.ts';
 
@@ -42,10 +42,15 @@ test('foreign text ends where it ends, and hides nothing', () => {
 test('only what a tool answers that asks the person is a proposal', () => {
   const proposal = { id: 'prop-1', state: 'pending', tool: 'bank.pay', expiresAt: '2026-11-28T12:00:00.000Z' };
   const answer = { content: [], structuredContent: { proposal } };
-  assert.deepEqual(outcomeOf(answer, true).proposal, proposal);
-  assert.equal(outcomeOf(answer, false).proposal, undefined);
-  assert.equal(outcomeOf({ content: [], structuredContent: { proposal: { id: 1 } } }, true).proposal, undefined);
-  assert.match(outcomeOf(answer, false).text, /bank\.pay/);
+  const more = { content: [], structuredContent: { proposal: { ...proposal, html: '<b>' } } };
+  assert.deepEqual(outcomeOf(more, 'bank.pay', true).proposal, proposal);
+  assert.equal(outcomeOf(answer, 'bank.pay', false).proposal, undefined);
+  assert.equal(outcomeOf(answer, 'bank.look', true).proposal, undefined);
+  for (const wrong of [{ id: 1 }, { id: 'run-1' }, { state: null }, { expiresAt: undefined }]) {
+    const forged = { content: [], structuredContent: { proposal: { ...proposal, ...wrong } } };
+    assert.equal(outcomeOf(forged, 'bank.pay', true).proposal, undefined, JSON.stringify(wrong));
+  }
+  assert.match(outcomeOf(answer, 'bank.pay', false).text, /bank\.pay/);
 });
 
 test('what is no text is named to the model', () => {
@@ -57,9 +62,44 @@ test('what is no text is named to the model', () => {
         { type: 'resource', resource: { uri: 'notes://2', text: 'two' } },
       ],
     },
+    'notes.show',
     false,
   );
   assert.equal(text, '[image, image/png, 8 characters of Base64, not shown]\n[a link: one notes://1]\ntwo');
+});
+
+test('tools that work at once come before those that only propose, as many as fit', () => {
+  const tool = (name: string, asks: boolean, description = '') => ({
+    ...{ name, description, inputSchema: { type: 'object' as const } },
+    _meta: asks ? { 'platform/approval': 'required' } : {},
+  });
+  const tools = [
+    tool('a', true),
+    tool('b', false),
+    tool('c', true),
+    tool('d', false, 'x'.repeat(500)),
+    tool('e', false),
+  ];
+  const namesOf = (most: number, characters: number) => fittingTools(tools, most, characters).map(({ name }) => name);
+  assert.deepEqual(namesOf(10, 10_000), ['b', 'd', 'e', 'a', 'c']);
+  assert.deepEqual(namesOf(2, 10_000), ['b', 'd']);
+  assert.deepEqual(namesOf(3, 100), ['b', 'e', 'a'], 'one that is too large leaves room to the others');
+});
+
+test('a question that cannot be written down ends neither the search nor the process', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const platform = await gateway(t, async (_, response) => {
+    await held.promise;
+    response.end(JSON.stringify({ items: [] }));
+  });
+  let asked = '';
+  const onConsent = (query: string) => {
+    asked = query;
+    held.resolve();
+    throw new Error('The disk is full.');
+  };
+  const { text } = await webSearch(platform).call({ query: 'x'.repeat(1_000) }, { ...context, onConsent });
+  assert.deepEqual([text, asked], ['Nothing was found.', 'x'.repeat(400)]);
 });
 
 /** A DOUBLE of the Gateway, which answers web searches as the test says. */

@@ -8,6 +8,8 @@ const SEARCH = '/v1/services/web-search';
 /** A search that the person has allowed already answers before this, mostly. */
 const ASKING_AFTER_MILLISECONDS = 400;
 
+const MOST_CHARACTERS = 400;
+
 interface Found {
   readonly items: readonly { readonly title: string; readonly url: string; readonly snippet: string }[];
 }
@@ -21,7 +23,11 @@ export function webSearch(platform: Platform): OfferedTool {
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string', maxLength: 400, description: 'What to search for. The person reads it first.' },
+        query: {
+          type: 'string',
+          maxLength: MOST_CHARACTERS,
+          description: 'What to search for. The person reads it first.',
+        },
         count: { type: 'integer', minimum: 1, maximum: 20, description: 'How many results. Default: 10.' },
       },
       required: ['query'],
@@ -29,8 +35,17 @@ export function webSearch(platform: Platform): OfferedTool {
     },
     asks: false,
     async call({ query, count }, { session, signal, onConsent }) {
-      const text = String(query ?? '');
-      const asking = setTimeout(() => onConsent(text), ASKING_AFTER_MILLISECONDS);
+      const text = String(query ?? '')
+        .slice(0, MOST_CHARACTERS)
+        .toWellFormed();
+      const asking = setTimeout(() => {
+        try {
+          onConsent(text);
+        } catch (error) {
+          // In a timer it would end the process. The search goes on; the person is asked by the platform all the same.
+          process.stderr.write(`A question could not be written down: ${error}\n`);
+        }
+      }, ASKING_AFTER_MILLISECONDS);
       try {
         const answer = await platform.fetch(`${platform.origin}${SEARCH}`, {
           method: 'POST',

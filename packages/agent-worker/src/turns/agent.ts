@@ -44,18 +44,34 @@ export function openAgent(parts: AgentParts): Agent {
   const { platform, order, store } = parts;
   const { manifest } = order;
   const running = new Map<string, Running>();
-  for (const { id, turn } of store.list()) {
-    if (turn === null) continue;
-    using use = store.open(id);
-    endInterrupted(use.session, turn);
+  /** Turns that are over, although the disk did not take it yet. */
+  const unended = new Map(store.interrupted);
+  for (const id of store.interrupted.keys()) {
+    try {
+      using use = store.open(id);
+      endUnended(use.session);
+    } catch (error) {
+      // The next message to this session says it. The others go on meanwhile.
+      internalProblem(error);
+    }
+  }
+
+  /** @throws Error when the disk does not take it */
+  function endUnended(session: Session): void {
+    const { id } = session.card;
+    const turn = unended.get(id);
+    if (turn === undefined) return;
+    if (hasEnded(session, turn)) session.setTurn(null);
+    else endInterrupted(session, turn);
+    unended.delete(id);
   }
 
   async function work(session: Session, turn: string, signal: AbortSignal): Promise<TurnEnd> {
     const usage = { toolCalls: 0, tokens: 0 };
-    const chosen = await chooseModel(platform, order);
+    const chosen = await chooseModel(platform, order, signal);
     if ('message' in chosen) return { problem: chosen, usage };
     const extra = manifest.webSearch ? [webSearch(platform)] : [];
-    await using hub = await openHub(platform, [WEB_SEARCH]);
+    await using hub = await openHub(platform, [WEB_SEARCH], signal);
     return await runTurn({
       ...{ session, turn, signal, tools: [...hub.tools, ...extra], asked: askModel(platform, chosen) },
       ...{ instructions: parts.instructions, maxToolCalls: manifest.maxToolCalls, now: parts.now() },
@@ -74,8 +90,11 @@ export function openAgent(parts: AgentParts): Agent {
       endTurn(session, turn, end, signal.aborted ? (signal.reason as Ending) : undefined);
     } finally {
       sleep();
-      // The disk may not take it: at least here the turn is over.
-      if (session.card.turn === turn) session.setTurn(null);
+      // The disk may not have taken it: at least here the turn is over.
+      if (session.card.turn === turn) {
+        unended.set(session.card.id, turn);
+        forgetTurn(session);
+      }
     }
   }
 
@@ -101,15 +120,12 @@ export function openAgent(parts: AgentParts): Agent {
         if (running.size >= agents.limits.agentTurnsAtOnce.value)
           throw new Refusal('concurrency_limited', 'The agent is at work in other sessions. Wait for one of them.');
         if (session.bytes >= agents.limits.agentSessionSize.value) throw new Refusal('agent_session_full');
+        endUnended(session);
         const turn = randomUUID();
-        session.setTurn(turn);
-        session.entitle(text);
-        session.append('message', { message: randomUUID(), turn, role: 'user', text }, [
-          { role: 'user', content: text, timestamp: parts.now().getTime() },
-        ]);
+        begin(session, turn, text, parts.now());
         const over = new AbortController();
         const ended = run(session, turn, over.signal)
-          // The disk refuses what would be said of it: the next start says that the turn was interrupted.
+          // The disk refuses what would be said of it: the next message, or the next start, says that it was interrupted.
           .catch((error: unknown) => void internalProblem(error))
           .finally(() => {
             running.delete(id);
@@ -129,6 +145,34 @@ export function openAgent(parts: AgentParts): Agent {
       await Promise.all([...running.values()].map((one) => endRunning(one, 'interrupted')));
     },
   };
+}
+
+/** @throws Error when the disk does not take it: then no turn is under way */
+function begin(session: Session, turn: string, text: string, at: Date): void {
+  try {
+    session.setTurn(turn);
+    session.entitle(text);
+    session.append('message', { message: randomUUID(), turn, role: 'user', text }, [
+      { role: 'user', content: text, timestamp: at.getTime() },
+    ]);
+  } catch (error) {
+    forgetTurn(session);
+    throw error;
+  }
+}
+
+/** In memory in any case. */
+function forgetTurn(session: Session): void {
+  try {
+    session.setTurn(null);
+  } catch (error) {
+    internalProblem(error);
+  }
+}
+
+function hasEnded({ lines }: Session, turn: string): boolean {
+  const last = lines.at(-1);
+  return last?.event === 'idle' && last.data.turn === turn;
 }
 
 async function endRunning(turn: Running | undefined, ending: Ending): Promise<void> {
@@ -152,7 +196,9 @@ function endTurn(session: Session, turn: string, end: TurnEnd, ending: Ending | 
 }
 
 function endInterrupted(session: Session, turn: string, usage: TurnEnd['usage'] = usageOf(session, turn)): void {
-  session.append('failed', { turn, error: INTERRUPTED });
+  const last = session.lines.at(-1);
+  // A full disk may have taken this line alone.
+  if (last?.event !== 'failed' || last.data.turn !== turn) session.append('failed', { turn, error: INTERRUPTED });
   session.append('idle', { turn, reason: 'interrupted', usage });
   session.setTurn(null);
 }

@@ -45,9 +45,15 @@ test('a session that is too long loses its oldest exchanges whole, and the model
 
 test('an exchange that is too long by itself loses its oldest results', () => {
   const long = 'x'.repeat(4_000);
-  const kept = fitting([user('do'), calls('1'), result('1', long), calls('2'), result('2', long)], 1_400);
+  const kept = fitting([user('do'), calls('1'), result('1', long), calls('2'), result('2', long)], 1_800);
   const texts = textsOf(kept);
   assert.match(texts[2] ?? '', /left out/);
   assert.match(texts[4] ?? '', /xxxx/);
   assert.equal(kept.length, 5);
+});
+
+test('text of other scripts is not taken for shorter than it is', () => {
+  const messages = [user('an'), user('猫'.repeat(1_000)), user('end')];
+  assert.equal(fitting(messages, 1_000).length, 1);
+  assert.equal(fitting(messages, 1_100).length, 3);
 });

@@ -3,11 +3,12 @@ import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from '
 import { agents } from '@platform/contract/agents';
 import type { Line } from '../sessions/journal.ts';
 
-const CHARACTERS_OF_A_TOKEN = 4;
+/** Of JSON in UTF-8. Rather too few: what is too long for a model fails, and scripts other than Latin take more tokens. */
+export const BYTES_OF_A_TOKEN = 3;
 const LEFT_OUT = '[This result is left out, since the conversation is long.]';
 const EARLIER = '[Note of the platform: earlier messages of this conversation are left out, since it is long.]';
 export const UNKNOWN_OUTCOME =
-  '[Note of the platform: the turn ended before this call came to a result. It may have taken effect or not. See for yourself before you repeat it.]';
+  '[Note of the platform: this call came to no result. It may have taken effect or not. See for yourself before you repeat it.]';
 
 /** What the platform says of how the last turn ended, in front of the next message. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -71,7 +72,7 @@ export function fitting(
   tokens: number = agents.limits.agentContextTokens.value,
 ): Message[] {
   const [system, ...rest] = messages[0]?.role === 'system' ? messages : [undefined, ...messages];
-  const most = tokens * CHARACTERS_OF_A_TOKEN - (system === undefined ? 0 : sizeOf(system));
+  const most = tokens * BYTES_OF_A_TOKEN - (system === undefined ? 0 : sizeOf(system));
   const exchanges = exchangesOf(rest.filter((one) => one !== undefined));
   const kept: Message[][] = [];
   let size = 0;
@@ -120,6 +121,7 @@ function withNote(message: UserMessage, note: string): UserMessage {
   return { ...message, content: [{ type: 'text', text: note }, ...parts] };
 }
 
-function sizeOf(message: Message): number {
-  return JSON.stringify(message).length;
+/** In bytes. */
+export function sizeOf(message: Message): number {
+  return Buffer.byteLength(JSON.stringify(message));
 }

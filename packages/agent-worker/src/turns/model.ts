@@ -5,6 +5,7 @@ import { streamSimple as streamAnthropic } from '@earendil-works/pi-ai/api/anthr
 import { streamSimple as streamOpenai } from '@earendil-works/pi-ai/api/openai-completions';
 import type { AgentOrder, AgentProblem } from '@platform/contract/agents';
 import type { Platform } from '../platform/platform.ts';
+import { shortly } from '../platform/shortly.ts';
 import { type ModelRefusal, NO_MODEL, NO_PROVIDER } from './problem-of.ts';
 
 type Provider = AgentOrder['providers'][number];
@@ -22,7 +23,11 @@ const OUTPUT_TOKENS = 16_384;
 const CONTEXT_TOKENS = 128_000;
 
 /** The model that the manifest names, else the first that a provider lists: the Gateway shows those that are granted. */
-export async function chooseModel(platform: Platform, order: AgentOrder): Promise<ChosenModel | AgentProblem> {
+export async function chooseModel(
+  platform: Platform,
+  order: AgentOrder,
+  signal?: AbortSignal,
+): Promise<ChosenModel | AgentProblem> {
   const { providers, manifest } = order;
   const { model } = manifest;
   if (providers.length === 0) return NO_PROVIDER;
@@ -31,16 +36,21 @@ export async function chooseModel(platform: Platform, order: AgentOrder): Promis
     return named === undefined ? NO_PROVIDER : { ...model, dialect: named.dialect };
   }
   for (const { provider, dialect } of providers) {
-    const id = (await listModels(platform, { provider, dialect })).find((one) => !NO_CHAT.test(one));
+    const id = (await listModels(platform, { provider, dialect }, signal)).find((one) => !NO_CHAT.test(one));
     if (id !== undefined) return { provider, id, dialect };
   }
   return NO_MODEL;
 }
 
 /** Empty where the provider does not say. */
-async function listModels(platform: Platform, { provider, dialect }: Provider): Promise<string[]> {
+async function listModels(
+  platform: Platform,
+  { provider, dialect }: Provider,
+  signal?: AbortSignal,
+): Promise<string[]> {
   try {
-    const answer = await platform.fetch(`${baseUrl(platform, provider)}${dialect === 'anthropic' ? '/v1' : ''}/models`);
+    const url = `${baseUrl(platform, provider)}${dialect === 'anthropic' ? '/v1' : ''}/models`;
+    const answer = await platform.fetch(url, { signal: shortly(signal) });
     const value = (await answer.json()) as { readonly data?: readonly { readonly id?: unknown }[] };
     if (!answer.ok || !Array.isArray(value.data)) return [];
     return value.data.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
@@ -111,10 +121,15 @@ function withoutLimit(payload: unknown): unknown {
   return rest;
 }
 
+function isOfPlatform(type: unknown): boolean {
+  return typeof type === 'string' && type.startsWith('urn:platform:error:');
+}
+
 async function readRefusal(answer: Response): Promise<ModelRefusal> {
   const { status } = answer;
   try {
     const value = (await answer.json()) as {
+      readonly type?: unknown;
       readonly code?: unknown;
       readonly detail?: unknown;
       readonly error?: { readonly message?: unknown };
@@ -122,7 +137,8 @@ async function readRefusal(answer: Response): Promise<ModelRefusal> {
     const detail = value.detail ?? value.error?.message;
     return {
       status,
-      code: typeof value.code === 'string' ? value.code : undefined,
+      // A provider may write a code of ours as well.
+      code: isOfPlatform(value.type) && typeof value.code === 'string' ? value.code : undefined,
       detail: typeof detail === 'string' ? detail : undefined,
     };
   } catch {

@@ -1,6 +1,11 @@
 // Why a turn failed, in words for the person, and for the operator where only that one can help.
 import type { AgentProblem } from '@platform/contract/agents';
+import { isStorageFull } from '../sessions/storage-full.ts';
+import { withoutHarmful } from '../tools/foreign-text.ts';
 import { HubFailed } from '../tools/hub.ts';
+
+/** Of a provider's words, in characters. */
+const MOST_SAID = 300;
 
 /** What the Gateway or the provider answered, as far as it could be read. */
 export interface ModelRefusal {
@@ -56,10 +61,12 @@ export function problemOfModel(refusal: ModelRefusal | undefined, message: strin
       code: 'no_model',
       message: 'The AI provider does not know this model. The author of the app has to name another one.',
     };
-  const said = refusal?.detail ?? message;
+  const said = withoutHarmful(refusal?.detail ?? message)
+    .replaceAll(/\s+/g, ' ')
+    .trim();
   return {
     code: 'provider_failed',
-    message: `The AI provider did not answer${said === '' ? '.' : `: ${said.slice(0, 300)}`} Try again later.`,
+    message: `The AI provider did not answer${said === '' ? '.' : `. It said: “${said.slice(0, MOST_SAID).toWellFormed()}”`} Try again later.`,
     operator: 'Its address and what it answers are in the log of the Gateway.',
   };
 }
@@ -70,9 +77,13 @@ export const INTERRUPTED: AgentProblem = {
     'The agent was restarted in the middle of this turn. What it was doing then may have happened or not. Write to it to go on.',
 };
 
+export const SESSION_FULL: AgentProblem = {
+  code: 'agent_session_full',
+  message: 'This session is full, so the agent stopped. Begin another one.',
+};
+
 export function internalProblem(error: unknown): AgentProblem {
-  const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
-  if (isFull)
+  if (isStorageFull(error))
     return {
       code: 'storage_full',
       message: 'The storage of this agent is full. Delete sessions that you do not need.',

@@ -9,11 +9,11 @@ import {
 } from '@earendil-works/pi-ai';
 import { type AgentEventData, type AgentProblem, agents } from '@platform/contract/agents';
 import type { Session } from '../sessions/session.ts';
-import type { OfferedTool, Outcome } from '../tools/agent-tool.ts';
-import { asForeign, cutText } from '../tools/foreign-text.ts';
-import { fitting, messagesOf } from './context.ts';
+import { type OfferedTool, type Outcome, OutcomeUnknown } from '../tools/agent-tool.ts';
+import { asForeign, cutText, withoutHarmful } from '../tools/foreign-text.ts';
+import { BYTES_OF_A_TOKEN, fitting, messagesOf, sizeOf, UNKNOWN_OUTCOME } from './context.ts';
 import type { AskedModel } from './model.ts';
-import { problemOfModel } from './problem-of.ts';
+import { problemOfModel, SESSION_FULL } from './problem-of.ts';
 import { systemPrompt } from './system-prompt.ts';
 
 export interface TurnParts {
@@ -34,11 +34,14 @@ export interface TurnEnd {
 }
 
 const NOT_MADE = '[Note of the platform: this call was not made, since the turn has come to its limit of tool calls.]';
+const SESSION_FULL_NOTE = '[Note of the platform: this call was not made, since the session is full.]';
 
 export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
   const { session, asked, tools, signal } = parts;
   const scribe = new Scribe(parts);
   const usage = { toolCalls: 0, tokens: 0 };
+  let admitted = 0;
+  let askedBytes = 0;
   let limit: TurnEnd['limit'];
   let problem: AgentProblem | undefined;
   const own = tools.map((tool) => loopTool(tool, parts, scribe));
@@ -57,8 +60,14 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
       sessionId: session.card.id,
       toolExecution: 'sequential',
       convertToLlm: (messages) => messages.filter((one): one is Message => 'role' in one),
-      transformContext: async (messages) => fitting(messages as Message[]),
+      async transformContext(messages) {
+        const shown = fitting(messages as Message[]);
+        askedBytes = shown.reduce((sum, one) => sum + sizeOf(one), 0);
+        return shown;
+      },
       async beforeToolCall() {
+        admitted += 1;
+        if (isFull(session)) return { block: true, reason: SESSION_FULL_NOTE };
         if (usage.toolCalls >= parts.maxToolCalls) {
           limit ??= 'toolCalls';
           return { block: true, reason: NOT_MADE };
@@ -68,10 +77,16 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
       },
       finishTurn({ message: answer, toolResults }) {
         const { input, output, cacheRead, cacheWrite } = answer.usage;
-        usage.tokens += input + output + cacheRead + cacheWrite;
+        const reported = input + output + cacheRead + cacheWrite;
+        usage.tokens += reported > 0 ? reported : Math.ceil((askedBytes + sizeOf(answer)) / BYTES_OF_A_TOKEN);
+        // Calls of tools that do not exist, and those that were cut off, never came to beforeToolCall.
+        usage.toolCalls += toolResults.length - admitted;
+        admitted = 0;
+        if (usage.toolCalls > parts.maxToolCalls) limit ??= 'toolCalls';
         if (answer.stopReason === 'error') problem = problemOfModel(asked.refusal(), answer.errorMessage ?? '');
         if (toolResults.length > 0 && usage.tokens >= agents.limits.agentTurnTokens.value) limit ??= 'tokens';
-        return Promise.resolve(limit === undefined ? undefined : { action: 'end' as const });
+        if (toolResults.length > 0 && isFull(session)) problem ??= SESSION_FULL;
+        return Promise.resolve(limit === undefined && problem === undefined ? undefined : { action: 'end' as const });
       },
     },
     async (event) => scribe.take(event),
@@ -92,7 +107,8 @@ function loopTool(tool: OfferedTool, { session, turn }: TurnParts, scribe: Scrib
       const outcome = await tool
         .call(args as Readonly<Record<string, unknown>>, context)
         .catch((error: unknown): Outcome => failed(error, signal));
-      const { text, cut } = cutText(outcome.text, agents.limits.agentToolResult.value);
+      // The same for the person and the model.
+      const { text, cut } = cutText(withoutHarmful(outcome.text), agents.limits.agentToolResult.value);
       scribe.note(call, outcome, text, cut);
       const foreign = asForeign(text, tool.tool);
       // The loop takes an error for a failed call, whose text it shows as ours.
@@ -104,9 +120,13 @@ function loopTool(tool: OfferedTool, { session, turn }: TurnParts, scribe: Scrib
   };
 }
 
-/** The words may be the app's, as those of a result. */
+function isFull({ bytes }: Session): boolean {
+  return bytes >= agents.limits.agentSessionSize.value;
+}
+
+/** The words may be the app's, as those of a result. @throws Error with a note of ours, which the loop shows in place of one */
 function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
-  if (signal?.aborted === true) throw error;
+  if (signal?.aborted === true || error instanceof OutcomeUnknown) throw new Error(UNKNOWN_OUTCOME, { cause: error });
   return { text: error instanceof Error ? error.message : String(error), isError: true };
 }
 

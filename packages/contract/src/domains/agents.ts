@@ -27,7 +27,11 @@ const limits = {
     unit: 'items',
     meaning: 'estimated tokens of a session that an agent shows its model; the oldest are left out',
   },
-  agentTools: { value: 128, unit: 'items', meaning: 'tools that an agent offers its model, the first ones by name' },
+  agentTools: {
+    value: 128,
+    unit: 'items',
+    meaning: 'tools that an agent offers its model; those come first whose calls need no approval',
+  },
   agentToolResult: {
     value: 48 * KiB,
     unit: 'characters',
@@ -40,6 +44,16 @@ const limits = {
     value: 16 * MiB,
     unit: 'bytes',
     meaning: 'session of an agent; a full one takes no more messages',
+  },
+  agentSessionsInUse: {
+    value: 48 * MiB,
+    unit: 'bytes',
+    meaning: 'sessions of one agent in sum that have a turn or an open event stream',
+  },
+  agentToolsSize: {
+    value: 96 * KiB,
+    unit: 'characters',
+    meaning: 'descriptions and schemas in sum of the tools that an agent offers its model',
   },
   agentTurnsAtOnce: {
     value: 4,
@@ -59,6 +73,11 @@ const errors = {
     status: 409,
     title: 'This session is full.',
     help: 'A session keeps at most 16 MiB. Begin another one, or delete sessions that nobody needs.',
+  },
+  agent_storage_full: {
+    status: 409,
+    title: 'The storage of this agent is full.',
+    help: 'Sessions are kept in the volume of the app. Delete sessions that nobody needs, or free space on the disk.',
   },
 } as const satisfies Errors;
 

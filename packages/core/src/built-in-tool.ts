@@ -14,7 +14,7 @@ export interface BuiltInTool {
   /** What a call does at most; `speaks` for the person to others. */
   readonly effect: 'reads' | 'changes' | 'speaks';
   /**
-   * `own-clients`: for those that the person connected and agents, `apps`: for apps alone, `proposers`: for whoever may propose
+   * `own-clients`: for those that the person connected and agents, `apps`: for apps alone, `proposers`: for those that may propose
    * anything. Default: for all that were granted it.
    */
   readonly for?: 'own-clients' | 'apps' | 'proposers';

@@ -1,5 +1,5 @@
 // What happened in a session, a line of JSON each, only ever appended and on the disk before it counts. A line that a crash cut
-// short is dropped: nobody was told of it.
+// short is dropped: no stream has sent it.
 import { appendFileSync, closeSync, fdatasyncSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import type { Message } from '@earendil-works/pi-ai';
 import type { AgentEvent } from '@platform/contract/agents';

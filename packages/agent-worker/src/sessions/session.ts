@@ -88,7 +88,7 @@ export class Session {
     return () => void this.#listeners.delete(heard);
   }
 
-  /** Its files are gone: nobody has anything more to expect. */
+  /** Its files are gone: no more lines follow, and its streams end. */
   remove(): void {
     this.#isRemoved = true;
     this.#tell();

@@ -1,4 +1,4 @@
-// Marks for the model what is no instruction: results of tools and of the web, whoever wrote them.
+// Marks for the model what is no instruction: results of tools and of the web, which strangers write.
 import { randomBytes } from 'node:crypto';
 
 /** Said once in the system prompt. */

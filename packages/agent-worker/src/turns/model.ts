@@ -55,7 +55,7 @@ async function listModels(
     if (!answer.ok || !Array.isArray(value.data)) return [];
     return value.data.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
   } catch {
-    return []; // whoever asks learns that there is no model
+    return []; // the caller says that there is no model
   }
 }
 

@@ -1,4 +1,4 @@
-// What the model is told in every call, before the instructions of the app.
+// The platform's words to the model in every call, before the instructions of the app.
 import type { OfferedTool } from '../tools/agent-tool.ts';
 import { FOREIGN_TEXT_RULE } from '../tools/foreign-text.ts';
 

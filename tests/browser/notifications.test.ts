@@ -8,7 +8,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { until } from '../support/wait.ts';
 import { DESKTOP, DEVICES, launchBrowser, pressAway, tileOf } from './browser.ts';
-import { installHerald, openDesk as openHeraldDesk, type Publish } from './herald.ts';
+import { installGazette, openDesk as openGazetteDesk, type Publish } from './gazette.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -24,7 +24,7 @@ before(async () => {
   place = await platformPlace();
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'reader');
-  publish = await installHerald(platform, account);
+  publish = await installGazette(platform, account);
   browser = await launchBrowser();
 });
 after(async () => {
@@ -50,7 +50,7 @@ async function openDesk(
 ): Promise<{ context: BrowserContext; page: Page }> {
   const context = await signedInContext({ browser, platform, account }, viewport);
   await context.addInitScript(prepare);
-  return { context, page: await openHeraldDesk(context, platform) };
+  return { context, page: await openGazetteDesk(context, platform) };
 }
 
 const flashes = (page: Page) => page.getByRole('region', { name: 'Important notifications' });
@@ -109,7 +109,7 @@ for (const [device, viewport] of DEVICES) {
       () => status.getByRole('button', { name: 'See the boiler' }).click({ timeout: 1_000 }),
       status.getByText('The boiler is at 90 degrees'),
     );
-    await page.locator('iframe[title="herald"][src*="boiler=7"]').waitFor();
+    await page.locator('iframe[title="gazette"][src*="boiler=7"]').waitFor();
 
     const alert = flashes(page).getByRole('alert');
     await alert.getByText('The cellar is under water').waitFor();
@@ -145,7 +145,7 @@ test('what is muted arrives in the inbox and nowhere else unless it is critical,
   t.after(() => context.close());
   await publish({ title: 'Loud', topic: 'chatter', priority: 'high' });
   await flashes(page).getByText('Loud').waitFor();
-  await change({ muted: [{ appId: 'herald', topic: 'chatter' }] });
+  await change({ muted: [{ appId: 'gazette', topic: 'chatter' }] });
   await flashes(page).getByText('Loud').waitFor({ state: 'detached' });
   await publish({ title: 'Muted flash', topic: 'chatter', priority: 'high' });
   await publish({ title: 'Muted message', topic: 'chatter' });
@@ -261,10 +261,10 @@ test('a page nobody looks at hands notifications to the browser once allowed, an
   await publish({ title: 'Switched off' });
   await bell(page, 'Notifications, 5 unread').waitFor();
   assert.deepEqual(await page.evaluate(() => shown.map(({ title, body, tag }) => ({ title, body, tag }))), [
-    { title: 'While nobody looks', body: 'herald\nCome', tag: sent.id },
+    { title: 'While nobody looks', body: 'gazette\nCome', tag: sent.id },
   ]);
   await page.evaluate(() => shown[0]?.notification.dispatchEvent(new Event('click')));
-  await page.locator('iframe[title="herald"][src*="seen=1"]').waitFor();
+  await page.locator('iframe[title="gazette"][src*="seen=1"]').waitFor();
   await bell(page, 'Notifications, 4 unread').waitFor();
 });
 
@@ -275,7 +275,7 @@ test('of all hidden tabs one goes on listening, and when it is closed the next t
   await second.addInitScript(recordNotifications);
   const answerOf = (path: string) => second.waitForResponse((response) => new URL(response.url()).pathname === path);
   await Promise.all([answerOf('/v1/events'), answerOf(SETTINGS), second.goto(platform.origin)]);
-  await tileOf(second, 'herald').waitFor();
+  await tileOf(second, 'gazette').waitFor();
   await context.clock.install();
   // `waitForFunction` would take the promise itself for a yes.
   const locks = () => second.evaluate(() => navigator.locks.query());
@@ -313,11 +313,11 @@ for (const [device, viewport] of DEVICES) {
     await chapter.getByRole('button', { name: 'Only “books”' }).click();
     await chapter.getByText('Muted', { exact: true }).waitFor();
     const { muted } = await account.browser.take<{ muted: unknown[] }>(SETTINGS);
-    assert.deepEqual(muted, [{ appId: 'herald', topic: 'books' }]);
+    assert.deepEqual(muted, [{ appId: 'gazette', topic: 'books' }]);
 
     await inbox.getByText('Where notifications appear').click();
     await look(page, device, 'notifications-app');
-    await inbox.getByRole('button', { name: 'Unmute herald: books' }).click();
+    await inbox.getByRole('button', { name: 'Unmute gazette: books' }).click();
     await chapter.getByText('Muted', { exact: true }).waitFor({ state: 'detached' });
     await inbox.getByRole('button', { name: 'Send a test' }).click();
     const test = flashes(page).getByText('This is a test');
@@ -327,11 +327,11 @@ for (const [device, viewport] of DEVICES) {
     const setUp = inbox.getByRole('button', { name: 'Set up this browser' });
     await pressAway(setUp, page.getByRole('heading', { name: 'This browser' }));
     const both = [
-      { appId: 'herald', topic: 'books' },
-      { appId: 'herald', topic: 'weekly' },
+      { appId: 'gazette', topic: 'books' },
+      { appId: 'gazette', topic: 'weekly' },
     ];
     await change({ muted: both });
-    await page.getByRole('button', { name: 'Unmute herald: books' }).click();
+    await page.getByRole('button', { name: 'Unmute gazette: books' }).click();
     // Drawn before core answers, so it is core that is asked.
     const left = async () => (await account.browser.take<NotificationSettings>(SETTINGS)).muted;
     await until('an answer of core', async () => (await left()).length < both.length);

@@ -16,7 +16,7 @@ import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform 
 import { type PushedBrowser, type PushService, startPushService } from '../support/push-service.ts';
 import { until } from '../support/wait.ts';
 import { launchProfile, PHONE } from './browser.ts';
-import { installHerald, openDesk, type Publish } from './herald.ts';
+import { installGazette, openDesk, type Publish } from './gazette.ts';
 import { look } from './look.ts';
 import { type StandIn, standInForPushService } from './push-service-stand-in.ts';
 import { signInto } from './signed-in.ts';
@@ -40,7 +40,7 @@ before(async () => {
   });
   platform = await startPlatform(place);
   account = await registerAccount(platform, 'reader');
-  publish = await installHerald(platform, account);
+  publish = await installGazette(platform, account);
   ({ publicKey } = await account.browser.take<{ publicKey: string }>('/v1/push/key'));
   desktop = lacking === null ? await startDesktop() : undefined;
 });
@@ -182,7 +182,7 @@ test('a push message comes through the whole chain with no window open, is shown
   await delivery.deliver(push.payload);
   await untilShown(context, ['The ferry leaves early']);
   assert.deepEqual(await shownIn(context), [
-    { title: 'The ferry leaves early', body: 'herald\nAt ten past six.', tag: sent.id },
+    { title: 'The ferry leaves early', body: 'gazette\nAt ten past six.', tag: sent.id },
   ]);
 
   await t.test('the same message again shows nothing, also after the worker has ended', async () => {
@@ -203,7 +203,7 @@ test('a push message comes through the whole chain with no window open, is shown
     const opening = context.waitForEvent('page');
     await desktop.press(await desktop.until('The ferry leaves early'));
     const opened = await opening;
-    await opened.locator('iframe[title="herald"][src*="ferry=7"]').waitFor();
+    await opened.locator('iframe[title="gazette"][src*="ferry=7"]').waitFor();
     const { items } = await account.browser.take<{ items: Notification[] }>('/v1/notifications?unread=true');
     assert.deepEqual(
       items.map(({ title }) => title),

@@ -5,17 +5,17 @@ import { type Target, type TestAccount, TestBrowser } from '../support/client.ts
 import { publishTestApp } from '../support/publish.ts';
 import { tileOf } from './browser.ts';
 
-const PAGE = '<!doctype html><html lang="en"><title>Herald</title><main><h1>Herald</h1></main></html>';
+const PAGE = '<!doctype html><html lang="en"><title>Gazette</title><main><h1>Gazette</h1></main></html>';
 
 /** Topic `news` and title “News” where nothing else is said. */
 export type Publish = (body: Partial<PublishNotification>) => Promise<Notification>;
 
 /** Publishes as the app's own page does. */
-export async function installHerald(platform: Target, account: TestAccount): Promise<Publish> {
+export async function installGazette(platform: Target, account: TestAccount): Promise<Publish> {
   const permissions = [{ id: 'notifications.publish', resources: ['*'] }];
-  await publishTestApp(account, 'herald', { permissions }, { 'frontend/index.html': PAGE });
-  await account.browser.take('/v1/apps', { body: { appId: 'herald' } });
-  const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/herald/launch', {
+  await publishTestApp(account, 'gazette', { permissions }, { 'frontend/index.html': PAGE });
+  await account.browser.take('/v1/apps', { body: { appId: 'gazette' } });
+  const { origin, frontendCapability } = await account.browser.take<LaunchDescriptor>('/v1/apps/gazette/launch', {
     method: 'POST',
   });
   const frontend = new TestBrowser(platform);
@@ -38,6 +38,6 @@ export async function installHerald(platform: Target, account: TestAccount): Pro
 export async function openDesk(context: BrowserContext, platform: Target): Promise<Page> {
   const page = await context.newPage();
   await page.goto(platform.origin);
-  await tileOf(page, 'herald').waitFor();
+  await tileOf(page, 'gazette').waitFor();
   return page;
 }

@@ -20,6 +20,7 @@ import type { ClientSide } from './client-side.ts';
 import type { Hub } from './hub-tool.ts';
 import { passQuestions, readState, stateKey } from './input-required.ts';
 import { passable } from './passable.ts';
+import { lookAfterCall } from './tool-changes.ts';
 
 /** Bytes of what an app says of a request that it refuses, and of a text that it says of its work. */
 const LONGEST_ERROR = 4_096;
@@ -97,6 +98,7 @@ export async function askApp<Result extends object>(
   } finally {
     clearTimeout(first);
     clearTimeout(all);
+    lookAfterCall(hub, caller.accountKey, serving);
   }
   return isInputRequiredResult(answer) ? passQuestions(hub, serving, asking, key, answer) : answer;
 }

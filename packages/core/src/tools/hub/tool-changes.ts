@@ -1,10 +1,13 @@
-// Tells subscribers that the tools of their account changed: after a signal, or after a look at its running backends, which nobody else
-// announces. There is a look only while somebody listens.
+// Notifies subscribers that the tools of their account changed: after a signal, or after a look at its running backends, which announce
+// nothing by themselves. There is a look only while somebody listens.
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
+import type { ServedTools, Serving } from '../served/served-tools.ts';
 import type { Hub } from './hub-tool.ts';
 
-/** A change shows within two seconds: one look, and the signal that follows. */
+/** A change shows within a second, and the signal that follows. */
 const LOOK_MILLISECONDS = 1_000;
+/** What a call changed shows sooner; calls in quick succession share the look. */
+const AFTER_CALL_MILLISECONDS = 200;
 
 const KINDS = ['tools_list_changed', 'resources_list_changed', 'prompts_list_changed'] as const;
 
@@ -31,34 +34,56 @@ export function changesFor(hub: Hub, accountKey: string, appId?: string): Server
   };
 }
 
-/** What is looked at, and by how many subscriptions: one look does for all of them. */
-const looks = new WeakMap<Hub['served'], Map<string, { readers: number; readonly timer: NodeJS.Timeout }>>();
+interface Look {
+  readonly run: () => Promise<void>;
+  readonly timer: NodeJS.Timeout;
+  afterCall?: NodeJS.Timeout | undefined;
+  readers: number;
+}
+
+/** What is looked at, by account and app (`''`: all): one look does for all subscriptions. */
+const looks = new WeakMap<ServedTools, Map<string, Look>>();
+
+const keyOf = (accountKey: string, appId = ''): string => `${accountKey} ${appId}`;
+
+/** An app may offer something else after a call. Costs nothing where nobody listens. */
+export function lookAfterCall({ served }: Hub, accountKey: string, serving: Serving): void {
+  const all = looks.get(served);
+  for (const key of [keyOf(accountKey), keyOf(accountKey, serving.app_id)]) {
+    const look = all?.get(key);
+    if (look === undefined) continue;
+    look.afterCall ??= setTimeout(() => {
+      look.afterCall = undefined;
+      served.doubt(serving);
+      void look.run();
+    }, AFTER_CALL_MILLISECONDS);
+  }
+}
 
 /** @returns a function that ends it */
 function lookAt({ served, log }: Hub, accountKey: string, appId: string | undefined): () => void {
-  const all = looks.get(served) ?? new Map();
+  const all = looks.get(served) ?? new Map<string, Look>();
   looks.set(served, all);
-  const key = `${accountKey} ${appId ?? ''}`;
-  const look = all.get(key) ?? { readers: 0, timer: every(LOOK_MILLISECONDS, () => served.of(accountKey, appId)) };
-  look.readers += 1;
+  const key = keyOf(accountKey, appId);
+  const look = all.get(key) ?? begin();
   all.set(key, look);
+  look.readers += 1;
   return () => {
     look.readers -= 1;
     if (look.readers > 0) return;
     clearInterval(look.timer);
+    clearTimeout(look.afterCall);
     all.delete(key);
   };
 
-  function every(milliseconds: number, work: () => Promise<unknown>): NodeJS.Timeout {
-    let working = false;
-    return setInterval(() => {
-      if (working) return;
-      working = true;
-      void work()
-        .catch((error: unknown) => log.debug({ err: error }, 'the tools of an account were not looked at'))
-        .finally(() => {
-          working = false;
-        });
-    }, milliseconds);
+  function begin(): Look {
+    const run = async (): Promise<void> => {
+      try {
+        await served.of(accountKey, appId);
+      } catch (error) {
+        log.debug({ err: error }, 'the tools of an account were not looked at');
+      }
+    };
+    return { run, timer: setInterval(run, LOOK_MILLISECONDS), readers: 0 };
   }
 }

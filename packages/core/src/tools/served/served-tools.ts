@@ -1,4 +1,4 @@
-// What the apps of an account offer: as they said last, and asked anew while they run, so that a change shows within two seconds.
+// What the apps of an account offer: as they said last, and asked anew while they run, so that a change shows within a second.
 // A backend that does not run is not started for a list, unless it was never asked in its version.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Client, ProtocolError } from '@modelcontextprotocol/client';
@@ -17,8 +17,8 @@ export interface Serving extends ServingRow {
   readonly offer: Offer;
 }
 
-/** After which a running backend is asked again. */
-const FRESH_MILLISECONDS = 1_000;
+/** After which a running backend is asked again: before the next look of those who listen. */
+const FRESH_MILLISECONDS = 900;
 /** After which one that could not be asked is asked again. */
 const FAILED_MILLISECONDS = 60_000;
 /** After which one whose offer was another each time is asked again. */
@@ -70,6 +70,13 @@ export class ServedTools {
       const offer = offers[index] ?? row.offer;
       return offer === null ? [] : [{ ...row, offer }];
     });
+  }
+
+  /** It may offer something else now: the next reader asks it, unless it failed lately or changes each time. */
+  doubt({ id, version }: Pick<ServingRow, 'id' | 'version'>): void {
+    const key = `${id}@${version}`;
+    const left = (this.#fresh.get(key) ?? 0) - performance.now();
+    if (left <= FRESH_MILLISECONDS) this.#fresh.delete(key);
   }
 
   /** `null`: what is known stands. */

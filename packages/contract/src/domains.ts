@@ -11,6 +11,7 @@ import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
 import { connections } from './domains/connections.ts';
 import { contacts } from './domains/contacts.ts';
+import { content } from './domains/content.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { drafts } from './domains/drafts.ts';
@@ -54,6 +55,7 @@ export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
 export * from './domains/connections.ts';
 export * from './domains/contacts.ts';
+export * from './domains/content.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
 export * from './domains/drafts.ts';
@@ -135,6 +137,7 @@ const domains = {
   intelligence,
   messaging,
   contacts,
+  content,
   connections,
 } as const satisfies Readonly<Record<string, Domain>>;
 

@@ -88,16 +88,14 @@ export const permissions = {
     systemRole: 'files.user-manager',
     unbuilt: true,
   },
-  'content.collections.read': { plain: 'read shared collections', resources: '`<kind>:<id>` patterns', unbuilt: true },
+  'content.collections.read': { plain: 'read shared collections', resources: '`<kind>:<id>` patterns' },
   'content.collections.write': {
     plain: 'change shared collections',
     resources: '`<kind>:<id>` patterns',
-    unbuilt: true,
   },
   'content.collections.manage': {
     plain: 'manage shared collections and their members',
     resources: '`<kind>:<id>` patterns',
-    unbuilt: true,
   },
   'search.index': { plain: 'add its items to your search', resources: SELF },
   'messaging.read': { plain: 'read your messages', resources: ALL, critical: true },

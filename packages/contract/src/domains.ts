@@ -15,6 +15,7 @@ import { content } from './domains/content.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { drafts } from './domains/drafts.ts';
+import { files } from './domains/files.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { guide } from './domains/guide.ts';
@@ -59,6 +60,7 @@ export * from './domains/content.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
 export * from './domains/drafts.ts';
+export * from './domains/files.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
@@ -138,6 +140,7 @@ const domains = {
   messaging,
   contacts,
   content,
+  files,
   connections,
 } as const satisfies Readonly<Record<string, Domain>>;
 

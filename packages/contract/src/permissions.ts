@@ -86,7 +86,6 @@ export const permissions = {
     resources: ALL,
     critical: true,
     systemRole: 'files.user-manager',
-    unbuilt: true,
   },
   'content.collections.read': { plain: 'read shared collections', resources: '`<kind>:<id>` patterns' },
   'content.collections.write': {

@@ -1,9 +1,7 @@
 // Collections over HTTP: for apps by their Gateway or frontend, and for the shell what people decide themselves.
 import type { DomainRoute } from '@platform/contract';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import type { HandlersOf } from '../http/handlers.ts';
-import { openBody } from './bodies/bodies.ts';
 import {
   changeCollection,
   createCollection,
@@ -12,10 +10,10 @@ import {
   readCollection,
 } from './collections/collections.ts';
 import { waitingForChanges } from './items/changes.ts';
-import { conditionsOf, preconditionFailed, readingOf } from './items/conditions.ts';
 import { deleteContent, findContent, listContent, writeContent } from './items/items.ts';
 import { acceptInvitation, declineInvitation, inviteMember, listInvitations } from './members/invitations.ts';
 import { listMembers, removeMember } from './members/members.ts';
+import { sendBytes } from './send-bytes.ts';
 
 export type ContentRoute = DomainRoute<'content'>;
 
@@ -91,29 +89,4 @@ export function contentRoutes(context: CoreContext): HandlersOf<ContentRoute> {
       return { status: 204 };
     },
   };
-}
-
-interface KeptBytes {
-  readonly etag: string;
-  readonly size: number;
-  readonly bodyId: string;
-  readonly type: string;
-}
-
-/** @throws RefusalError `precondition_failed` */
-export function sendBytes(
-  { database }: Pick<CoreContext, 'database'>,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { etag, size, bodyId, type }: KeptBytes,
-): void {
-  const reading = readingOf(conditionsOf(request.headers), etag);
-  if (reading === 'failed') throw preconditionFailed();
-  reply.header('etag', etag).header('cache-control', 'no-store');
-  if (reading === 'same') {
-    reply.code(304).send();
-    return;
-  }
-  reply.code(200).type(type).header('content-length', size);
-  if (request.method === 'HEAD') reply.send();
-  else reply.send(openBody(database, { id: bodyId, size }));
 }

@@ -1,9 +1,12 @@
-// Content collections, their items, members, admissions and invitations, and the bytes of all that is kept.
+// Content collections, their items, members, admissions and invitations; files and to whom they are open; the bytes of all.
 import type {
   CollectionId,
   ContentInvitation,
   ContentInvitationId,
   ContentRole,
+  FileAccess,
+  FileId,
+  FileTransfer,
   InstallationId,
   MemberId,
   NotificationId,
@@ -70,6 +73,31 @@ declare module '../database/schema.ts' {
       due_at: Date;
       attempts: Generated<number>;
     };
+    content_files: {
+      id: FileId;
+      space_id: string;
+      installation_id: InstallationId | null;
+      name: string;
+      media_type: string;
+      etag: string;
+      size: string;
+      body_id: string;
+      created_at: Date;
+      changed_at: Date;
+    };
+    content_file_entries: {
+      file_id: FileId;
+      app_id: string | null;
+      account_key: string | null;
+      access: FileAccess;
+    };
+    content_transfers: {
+      file_id: FileId;
+      account_key: string;
+      app_id: string;
+      access: FileTransfer['access'];
+      since: Date;
+    };
     kept_content: Pick<DatabaseSchema['content_spaces'], 'owner_key' | 'bytes'>;
   }
 }
@@ -84,6 +112,9 @@ export const tables = {
   content_admissions: {},
   content_invitations: {},
   content_notices: {},
+  content_files: {},
+  content_file_entries: {},
+  content_transfers: {},
 } satisfies OwnedTables;
 
 export const views = {

@@ -1,6 +1,7 @@
 // All SQL of the bytes that items and files consist of: a body is kept in pieces, so that none is ever held as a whole.
 import { sql } from 'kysely';
 import type { ProvenTime } from '../../clock/clock-guard.ts';
+import { type IdSource, uuidv7 } from '../../credentials/ids.ts';
 import type { Executor } from '../../database/schema.ts';
 
 export interface NewBody {
@@ -49,6 +50,22 @@ export async function deleteBodies(trx: Executor, ids: readonly string[], overhe
     freed AS (
       SELECT space_id, sum(size + ${overhead})::bigint AS bytes FROM gone GROUP BY space_id)
     UPDATE content_spaces s SET bytes = s.bytes - freed.bytes FROM freed WHERE s.id = freed.space_id`.execute(trx);
+}
+
+/** Makes another body of the same bytes, which nothing has yet, and counts it. @returns its id */
+export async function copyBody(trx: Executor, source: IdSource, from: string, overhead: number): Promise<string> {
+  const id = `bdy-${uuidv7(source)}`;
+  await sql`
+    WITH copied AS (
+      INSERT INTO content_bodies (id, space_id, size, used, created_at)
+      SELECT ${id}, space_id, size, false, ${source.clock()} FROM content_bodies WHERE id = ${from}
+      RETURNING space_id, size)
+    UPDATE content_spaces s SET bytes = s.bytes + copied.size + ${overhead}
+      FROM copied WHERE s.id = copied.space_id`.execute(trx);
+  await sql`
+    INSERT INTO content_pieces (body_id, number, bytes)
+    SELECT ${id}, number, bytes FROM content_pieces WHERE body_id = ${from}`.execute(trx);
+  return id;
 }
 
 /** `undefined` where it was deleted meanwhile. */

@@ -5,6 +5,8 @@ import type { Changing } from '../../database/changing.ts';
 import { notifyContent } from '../collections/collections.ts';
 import { deleteCollections, lockSpace, selectBelow, selectRoots } from '../collections/queries.ts';
 import { OVERHEAD } from '../bodies/bodies.ts';
+import { deleteBodies } from '../bodies/body-queries.ts';
+import { selectBodiesOfSpace } from '../files/file-queries.ts';
 import { selectMemberKeys } from '../members/member-queries.ts';
 import { queueNotices } from '../notices/notice.ts';
 import { deleteSpace, endSpace, selectName, selectSpaceOf } from './owner-queries.ts';
@@ -16,6 +18,7 @@ type OwnerContext = Pick<CoreContext, 'clock' | 'random'>;
 export async function endOwner(context: OwnerContext, trx: Changing, accountKey: string): Promise<void> {
   const spaceId = await selectSpaceOf(trx, accountKey);
   if (spaceId === undefined || !(await lockSpace(trx, spaceId))) return;
+  await deleteBodies(trx, await selectBodiesOfSpace(trx, spaceId), OVERHEAD);
   const shared: string[] = [];
   for (const root of await selectRoots(trx, spaceId)) {
     const ids = await selectBelow(trx, root);

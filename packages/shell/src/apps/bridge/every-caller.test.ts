@@ -39,6 +39,8 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.withdraw': true,
   'contacts.pick': true,
   'downloads.save': true,
+  'files.pick': true,
+  'files.save': true,
   'links.open': true,
   'runtime.pause': true,
   'system.changeAccount': true,

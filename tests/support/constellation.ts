@@ -203,7 +203,7 @@ export function newNodeKey(): LinkKey {
 }
 
 /** Of the apps that alone may manage something. */
-const MANAGERS: Readonly<Record<string, object>> = {
+const MANAGERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   schedules: {
     systemRoles: ['schedules.manager-ui'],
     permissions: [{ id: 'schedules.manage', resources: ['*'] }],

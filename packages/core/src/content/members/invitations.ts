@@ -35,7 +35,7 @@ import {
   selectWaiting,
   withdrawInvitations,
 } from './invitation-queries.ts';
-import { countMemberships, countMembers, selectRoles, strengthenMember } from './member-queries.ts';
+import { countMembers, countMemberships, selectRoles, strengthenMember } from './member-queries.ts';
 
 type InvitationContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config'>;
 

@@ -54,7 +54,13 @@ export function publishingContentNotices(context: CoreContext): JobKind<Notifica
             presentation: {
               ...{ mode: 'card', tone: 'neutral', layout: 'standard' },
               actions: [
-                { id: 'review', label: 'Review', type: 'open-app', style: 'primary', target: '?settings/sharing' },
+                {
+                  id: 'review',
+                  label: 'Review',
+                  type: 'open-app',
+                  style: 'primary',
+                  target: '?settings/sharing&by=others',
+                },
               ],
             },
             delivery: 'inbox-and-web-push',

@@ -2,10 +2,10 @@
 import { limits } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import type { Changing } from '../../database/changing.ts';
-import { notifyContent } from '../collections/collections.ts';
-import { deleteCollections, lockSpace, selectBelow, selectRoots } from '../collections/queries.ts';
 import { OVERHEAD } from '../bodies/bodies.ts';
 import { deleteBodies } from '../bodies/body-queries.ts';
+import { notifyContent } from '../collections/collections.ts';
+import { deleteCollections, lockSpace, selectBelow, selectRoots } from '../collections/queries.ts';
 import { selectBodiesOfSpace } from '../files/file-queries.ts';
 import { selectMemberKeys } from '../members/member-queries.ts';
 import { queueNotices } from '../notices/notice.ts';

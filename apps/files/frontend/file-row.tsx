@@ -112,12 +112,7 @@ function Preview({ file, read, onProblem }: Pick<FileRowProps, 'file' | 'read' |
   }, [file.etag]);
   if (shown === undefined) return <p class="quiet">Loading…</p>;
   if ('address' in shown) return <img class="preview" src={shown.address} alt={file.name} />;
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and keys must reach it.
-    <pre class="preview" tabIndex={0} aria-label={`Text of ${file.name}`}>
-      {shown.text}
-    </pre>
-  );
+  return <textarea class="preview" readOnly rows={12} aria-label={`Text of ${file.name}`} value={shown.text} />;
 }
 
 function Rename({ name, onSave }: { readonly name: string; readonly onSave: (name: string) => Promise<void> }) {

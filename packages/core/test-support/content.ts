@@ -35,7 +35,7 @@ export interface ContentApp {
   wrote(id: string, key: string, body: string | Buffer): Promise<string>;
   listed(): Promise<string[]>;
   items(id: string): Promise<ContentItem[]>;
-  changes(id: string, cursor?: string): Promise<ContentChanges>;
+  changes(id: string, cursor?: string | null): Promise<ContentChanges>;
   members(id: string): Promise<ContentMember[]>;
   invite(id: string, to: string, role: Exclude<ContentRole, 'owner'>): Promise<RawAnswer>;
 }
@@ -77,7 +77,7 @@ export function contentCalls(account: TestAccount, app: InstalledTestApp): Conte
     },
     listed: async () => (await taken<{ items: Collection[] }>('?limit=200')).items.map(({ id }) => id),
     items: async (id) => (await taken<{ items: ContentItem[] }>(`/${id}/items?limit=200`)).items,
-    changes: (id, cursor) => taken<ContentChanges>(`/${id}/changes${cursor === undefined ? '' : `?cursor=${cursor}`}`),
+    changes: (id, cursor) => taken<ContentChanges>(`/${id}/changes${cursor == null ? '' : `?cursor=${cursor}`}`),
     members: async (id) => (await taken<{ items: ContentMember[] }>(`/${id}/members`)).items,
     invite: (id, to, role) => call(`/${id}/members`, { body: { to, role } }),
   };

@@ -1,4 +1,4 @@
-// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 10 kB gzip.
+// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 12 kB gzip.
 import type {
   BridgeContext,
   BridgeEvents,

@@ -126,8 +126,8 @@ export const contentChange = z.strictObject({
   at: timestamp,
 });
 export type ContentChange = z.infer<typeof contentChange>;
-/** `nextCursor` goes on from here: ask again with it. */
-export const contentChanges = z.strictObject({ items: z.array(contentChange), nextCursor: z.string() });
+/** `nextCursor` goes on from here, and is never `null`: ask again with it. */
+export const contentChanges = page(contentChange);
 export type ContentChanges = z.infer<typeof contentChanges>;
 
 export const contentMember = z.strictObject({

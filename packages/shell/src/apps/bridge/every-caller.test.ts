@@ -25,6 +25,9 @@ const openToAll: readonly string[] = [
   'links.open {"url":"https://example.org/page"}',
   'downloads.save {"file":{},"name":"list.csv"}',
   'contacts.pick {}',
+  'files.pick {}',
+  'files.pick {"access":"write"}',
+  'files.save {"name":"report.txt"}',
   'search.open {}',
   // Core decides with the app's own grants.
   ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool'] as const).flatMap((name) =>

@@ -34,6 +34,7 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'object-storage.raw', resources: ['self'] },
   { id: 'schedules.manage', resources: ['*'] },
   { id: 'content.collections.manage', resources: ['*'] },
+  { id: 'files.user.manage', resources: ['*'] },
   { id: 'mcp.tools.call', resources: ['*'] },
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },

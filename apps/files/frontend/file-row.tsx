@@ -1,8 +1,9 @@
 // One file, who has it, and what can be done with it.
 import type { FileTransfer, UserFile } from '@platform/sdk/browser';
+import { ago, sizeText } from '@platform/shell/words';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { AskFirst } from '../../shared/ask-first.tsx';
-import { accessWords, previewOf, sizeOf } from './words.ts';
+import { accessWords, previewOf } from './words.ts';
 
 interface FileRowProps {
   readonly file: UserFile;
@@ -23,7 +24,7 @@ export function FileRow({ file, transfers, nameOf, ...on }: FileRowProps) {
     <article class="card file" aria-label={file.name}>
       <h2>{file.name}</h2>
       <p class="quiet small">
-        {sizeOf(file)} · changed {new Date(file.changedAt).toLocaleDateString()}
+        {sizeText(file.size)} · changed {ago(file.changedAt)}
       </p>
       {transfers.length > 0 && (
         <ul class="plain has" aria-label={`Apps that have ${file.name}`}>

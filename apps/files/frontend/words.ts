@@ -1,15 +1,6 @@
 // How files are shown and found.
 import type { FileTransfer, UserFile } from '@platform/sdk/browser';
 
-const UNITS = ['B', 'KiB', 'MiB', 'GiB'];
-
-export function sizeOf({ size }: Pick<UserFile, 'size'>): string {
-  let value = size;
-  let unit = 0;
-  for (; value >= 1_024 && unit < UNITS.length - 1; unit += 1) value /= 1_024;
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${UNITS[unit]}`;
-}
-
 export function matches({ name }: Pick<UserFile, 'name'>, words: string): boolean {
   const text = name.toLocaleLowerCase();
   return words

@@ -37,15 +37,17 @@ export function SharingPage() {
             When somebody wants to share a list or another collection with you, it waits here.
           </Empty>
         )}
-        <ul class="rows">
-          {invitations.value?.map((one) => (
-            <InvitationRow
-              key={one.id}
-              invitation={one}
-              onAnswered={() => invitations.put((invitations.value ?? []).filter(({ id }) => id !== one.id))}
-            />
-          ))}
-        </ul>
+        {invitations.value !== null && invitations.value.length > 0 && (
+          <ul class="rows">
+            {invitations.value.map((one) => (
+              <InvitationRow
+                key={one.id}
+                invitation={one}
+                onAnswered={() => invitations.put((invitations.value ?? []).filter(({ id }) => id !== one.id))}
+              />
+            ))}
+          </ul>
+        )}
       </section>
       <section aria-labelledby="transfers-title">
         <h3 id="transfers-title">Files that apps have</h3>
@@ -54,15 +56,17 @@ export function SharingPage() {
             A file that you hand to an app is listed here until you take it back.
           </Empty>
         )}
-        <ul class="rows">
-          {transfers.value?.map((one) => (
-            <TransferRow
-              key={`${one.file.id} ${one.appId}`}
-              transfer={one}
-              onTakenBack={() => transfers.put((transfers.value ?? []).filter((other) => other !== one))}
-            />
-          ))}
-        </ul>
+        {transfers.value !== null && transfers.value.length > 0 && (
+          <ul class="rows">
+            {transfers.value.map((one) => (
+              <TransferRow
+                key={`${one.file.id} ${one.appId}`}
+                transfer={one}
+                onTakenBack={() => transfers.put((transfers.value ?? []).filter((other) => other !== one))}
+              />
+            ))}
+          </ul>
+        )}
       </section>
     </>
   );

@@ -320,7 +320,6 @@ const routes = {
     body: json(throughApp),
     answers: { 200: collectionAnswer },
     refuses: ['content_conflict'],
-    fillsDatabase: true,
   },
   'account.content.decline': {
     callers: ['session'],

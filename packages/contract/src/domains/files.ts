@@ -269,7 +269,6 @@ const routes = {
     body: json(z.strictObject({ appId, access: transferAccess })),
     answers: { 201: knownAnswer },
     refuses: ['not_authorized'],
-    fillsDatabase: true,
   },
   'account.files.transfers': {
     ...bySession,

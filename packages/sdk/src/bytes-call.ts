@@ -78,7 +78,7 @@ function conditions({
   };
 }
 
-function sending<Result>(
+async function sending<Result>(
   access: ServiceAccess,
   call: BytesCall,
   init: RequestInit & { readonly headers?: Record<string, string> },

@@ -27,6 +27,7 @@ export interface ContentService {
   create(collection: CreateCollection, options?: CallOptions): Promise<Collection>;
   /** Those that the app may read, oldest first. Grant `content.collections.read`, like all that reads. */
   list(options?: PageOptions): Promise<Page<Collection>>;
+  /** One collection. */
   read(id: string, options?: CallOptions): Promise<Collection>;
   /**
    * Renames a collection, or moves it. Grant `content.collections.manage`.
@@ -38,7 +39,7 @@ export interface ContentService {
   delete(id: string, options?: CallOptions): Promise<void>;
   /** By key. */
   items(id: string, options?: PageOptions): Promise<Page<ContentItem>>;
-  /** @throws {PlatformError} `not_found` */
+  /** The bytes of an item, and their version. @throws {PlatformError} `not_found` */
   get(id: string, key: string, options?: CallOptions): Promise<Bytes>;
   /**
    * Writes an item, at most 10 MiB. Grant `content.collections.write`.
@@ -58,6 +59,7 @@ export interface ContentService {
    * @throws {PlatformError} `invalid_cursor` when so much was deleted since that not all is known: begin without one
    */
   changes(id: string, options?: PageOptions): Promise<ContentChanges>;
+  /** Who has access, each with the strongest role. */
   members(id: string, options?: PageOptions): Promise<Page<ContentMember>>;
   /**
    * Invites somebody, who accepts in the shell for this app. Grant `content.collections.manage`.

@@ -16,7 +16,7 @@ import type { Page, PageOptions } from './services.ts';
 export interface FilesService {
   /** The files of this app, by name. They need no grant. */
   list(options?: PageOptions): Promise<Page<AppFile>>;
-  /** @throws {PlatformError} `not_found` */
+  /** The bytes of a file, and their version. @throws {PlatformError} `not_found` */
   get(name: string, options?: CallOptions): Promise<Bytes>;
   /**
    * Writes a file, at most 100 MiB.
@@ -24,6 +24,7 @@ export interface FilesService {
    * @throws {PlatformError} `precondition_failed` when the condition does not hold, `disk_quota`
    */
   put(name: string, body: BytesToWrite, options?: WriteOptions): Promise<AppFile>;
+  /** Deletes a file. */
   remove(name: string, options?: CallOptions & Pick<WriteConditions, 'ifMatch'>): Promise<void>;
   /** To whom one of them is open. */
   access(name: string, options?: CallOptions): Promise<FileAccessEntry[]>;
@@ -31,8 +32,9 @@ export interface FilesService {
   open(name: string, entries: readonly FileAccessEntry[], options?: CallOptions): Promise<FileAccessEntry[]>;
   /** What other apps opened to this one, and what its person handed to it, such as by `pickFile`. */
   shared(options?: PageOptions): Promise<Page<SharedFile>>;
+  /** The bytes of such a file. @throws {PlatformError} `not_found`, also once it was taken back */
   getShared(id: string, options?: CallOptions): Promise<Bytes>;
-  /** @throws {PlatformError} `not_authorized` for a file that may only be read */
+  /** Writes such a file. @throws {PlatformError} `not_authorized` for one that may only be read */
   putShared(
     id: string,
     body: BytesToWrite,
@@ -77,13 +79,18 @@ export function filesService(access: ServiceAccess): FilesService {
 
 /** Only for the platform’s own Files. */
 export interface UserFilesService {
+  /** By name. */
   list(options?: PageOptions): Promise<Page<UserFile>>;
-  /** @param onProgress called with the share that is sent, 0 to 1 */
+  /** Adds a file. @param onProgress called with the share that is sent, 0 to 1 */
   create(name: string, body: Blob, onProgress?: (share: number) => void): Promise<void>;
+  /** The bytes of a file. */
   get(id: string, options?: CallOptions): Promise<Bytes>;
+  /** The name gets a number where it is taken. */
   rename(id: string, name: string, options?: CallOptions): Promise<UserFile>;
+  /** Deletes a file; the apps that have it lose it. */
   remove(id: string, options?: CallOptions): Promise<void>;
   /** Which files apps have. */
   transfers(options?: PageOptions): Promise<Page<FileTransfer>>;
+  /** Takes a file back from an app. */
   takeBack(id: string, appId: string, options?: CallOptions): Promise<void>;
 }

@@ -226,6 +226,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.policies.follow(domains);
+  context.opens.follow(domains);
   context.builtInTools.follow(domains);
   context.callers.follow(schemesOf(domains));
   context.streams.follow(domains.flatMap(({ emits = [] }) => emits));

@@ -27,6 +27,7 @@ export const shellRoutes = {
   'account.export': 'POST /v1/account/export',
   'apps.permissions.read': 'GET /v1/apps/:appId/permissions',
   'apps.permissions.replace': 'PUT /v1/apps/:appId/permissions',
+  'apps.opened': 'GET /v1/apps/:appId/opened',
   'catalog.list': 'GET /v1/catalog',
   'catalog.read': 'GET /v1/catalog/:appId',
   'catalog.icon': 'GET /v1/catalog/:appId/icon',

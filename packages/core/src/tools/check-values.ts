@@ -4,6 +4,7 @@ import vm from 'node:vm';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/server/validators/cf-worker';
 import { RefusalError, refuse } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
+import { namesPrototype } from './names-prototype.ts';
 import { weightOf } from './schema-weight.ts';
 
 /** Of the processor; a machine that is busy elsewhere gets more time for them, up to the last of the attempts. */
@@ -42,6 +43,7 @@ export class ValueChecks {
    * @throws RefusalError `rate_limited` while the account waits, `unavailable` when the machine is too busy
    */
   check(schema: object, value: unknown, accountKey: string): Verdict {
+    if (namesPrototype(value)) return PROTOTYPE;
     const key = createHash('sha256').update(JSON.stringify(schema)).digest('base64');
     const known = this.#checks.get(key);
     const own = `${accountKey} ${key}`;
@@ -73,6 +75,8 @@ export class ValueChecks {
   }
 }
 
+/** The validator takes it for a member that every schema knows. */
+const PROTOTYPE: Verdict = { ok: false, why: 'a member is named __proto__' };
 const TOO_SLOW: Verdict = { ok: false, why: 'checking it against the schema of the tool takes too long' };
 
 /**

@@ -117,6 +117,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       accountUdpPorts: limits.accountUdpPorts.value,
       defaultPlan: 'free',
       objectStore: null,
+      walletCurrency: { code: 'CREDIT', decimals: 2 },
       outbound: { ca: null },
       messaging: {
         serverName: 'shell.platform.localhost',

@@ -35,6 +35,8 @@ import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
 import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
+import { walletDomain } from './wallet/domain.ts';
+import type { Rail } from './wallet/face.ts';
 import { webSearchDomain } from './web-search/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
@@ -49,6 +51,8 @@ export interface DomainOptions extends CatalogOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for. Default: where they listen by themselves. */
   readonly modelPlaces?: typeof MODEL_PLACES | undefined;
+  /** Rails of the wallet besides the operator's credits; tests prove with one that others can be added. */
+  readonly rails?: readonly Rail[] | undefined;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -83,6 +87,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     messagingDomain(context),
     contactDomain(context),
     toolDomain(context),
+    walletDomain(context, options.rails),
     webSearchDomain(context),
     connectionDomain(context),
     nodeDomain(context, options),

@@ -7,10 +7,13 @@ import type {
   ListedAccount,
   MadeDraft,
   PickedContact,
+  ProposePayment,
+  ProposePolicy,
   SearchEntry,
   SearchResult,
   ServicesApp,
   SystemInventory,
+  WalletProposal,
   WorkloadStatus,
 } from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
@@ -38,6 +41,7 @@ import {
   readSystem,
 } from './services.ts';
 import { type AppState, stateOver } from './state.ts';
+import { type WalletService, walletService } from './wallet.ts';
 
 export type {
   AppDetails,
@@ -57,6 +61,8 @@ export type {
   Notification,
   PendingProposal,
   PickedContact,
+  ProposePayment,
+  ProposePolicy,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
@@ -68,6 +74,7 @@ export type {
   SystemInventory,
   ToolAnswer,
   UsableTool,
+  WalletProposal,
   WorkloadStatus,
 } from '@platform/contract';
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
@@ -87,6 +94,7 @@ export type {
   StreamOptions,
 } from './services.ts';
 export type { AppState } from './state.ts';
+export type { WalletService } from './wallet.ts';
 
 /** How many results of a search. */
 export interface SearchOptions extends BridgeCallOptions {
@@ -204,6 +212,11 @@ export class App {
     return messagingService(this.#access);
   }
 
+  /** Proposals to the wallet, which wait there for the person. Grants `wallet.payment.propose` and `wallet.policy.propose`. */
+  wallet(): WalletService {
+    return walletService(this.#access);
+  }
+
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   schedules(): SchedulesService {
     return schedulesService(this.#access);
@@ -287,6 +300,22 @@ export class App {
    */
   async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
     return (await this.bridge.call('links.open', { url }, options)).opened;
+  }
+
+  /**
+   * Proposes a payment and has the shell show its review at once. Call it while the app is in front. `client.wallet()` proposes without
+   * the review, and the person finds it in Wallet. Grant `wallet.payment.propose`.
+   *
+   * @returns the proposal as it is when the review is closed: `executed` once the person paid, `declined`, or still `pending`
+   * @throws {PlatformError} as `wallet().proposePayment`; `not_authorized` while the app is not in front
+   */
+  async proposePayment(payment: ProposePayment, options?: BridgeCallOptions): Promise<WalletProposal> {
+    return (await this.bridge.call('wallet.proposePayment', payment, options)).proposal;
+  }
+
+  /** The same for a limit on what apps may propose to pay. Grant `wallet.policy.propose`. */
+  async proposePolicy(policy: ProposePolicy, options?: BridgeCallOptions): Promise<WalletProposal> {
+    return (await this.bridge.call('wallet.proposePolicy', policy, options)).proposal;
   }
 
   /**

@@ -33,6 +33,7 @@ import {
   type SearchService,
   searchService,
 } from './services.ts';
+import { type WalletService, walletService } from './wallet.ts';
 import {
   acquireWorkLease,
   type RenewOptions,
@@ -55,12 +56,15 @@ export type {
   MessagingIdentity,
   MessagingNews,
   Notification,
+  ProposePayment,
+  ProposePolicy,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
   SearchEntry,
   ServicesApp,
   SystemInventory,
+  WalletProposal,
   WorkflowEvent,
   WorkflowRun,
   WorkflowStatus,
@@ -107,6 +111,7 @@ export type {
   SearchService,
   StreamOptions,
 } from './services.ts';
+export type { WalletService } from './wallet.ts';
 export type { RenewOptions, WorkLeaseHandle, WorkLeaseOptions } from './work-lease.ts';
 export type { WorkflowListOptions, WorkflowsService } from './workflows.ts';
 
@@ -145,6 +150,8 @@ export class PlatformServicesClient {
   readonly messaging: MessagingService;
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   readonly schedules: SchedulesService;
+  /** Proposals to the wallet, which wait there for the person. Grants `wallet.payment.propose` and `wallet.policy.propose`. */
+  readonly wallet: WalletService;
   /** Tools that this workload has for other apps. Grant `mcp.tools.serve`. */
   readonly tools: ToolsService;
   readonly #access: { readonly api: string; readonly token: string };
@@ -159,6 +166,7 @@ export class PlatformServicesClient {
     this.workflows = workflowsService(this.#access);
     this.messaging = messagingService(this.#access);
     this.schedules = schedulesService(this.#access);
+    this.wallet = walletService(this.#access);
     this.tools = toolsService(this.#access, toolsPath);
   }
 

@@ -120,6 +120,10 @@ const shellSide: ShellSide = {
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   saveFile: (asker, { file, name }) => saveForApp(askerOf(asker), file, name),
   pickContact: (asker) => askForContact(askerOf(asker)),
+  reviewProposal: async (asker, id) =>
+    (await import('./wallet/ask-about-proposal.ts')).askAboutWalletProposal(id, askerOf(asker)),
+  saveStatement: async (asker, format) =>
+    (await import('./wallet/save-statement.ts')).saveStatement(askerOf(asker), format),
   reviewPause: (asker) => askToPause(askerOf(asker)),
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),

@@ -44,6 +44,10 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'system.changeAccount': true,
   'system.invite': true,
   'system.uninvite': true,
+  'wallet.export': true,
+  'wallet.proposePayment': true,
+  'wallet.proposePolicy': true,
+  'wallet.review': true,
 };
 
 const everything: Grant[] = Object.keys(permissions).map((id) => ({ id: id as Grant['id'], resources: ['*'] }));

@@ -14,6 +14,7 @@ import { notificationMethods } from './methods/notifications.ts';
 import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
 import { systemMethods } from './methods/system.ts';
+import { walletMethods } from './methods/wallet.ts';
 
 export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...contextMethods,
@@ -26,6 +27,7 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...searchMethods,
   ...contactMethods,
   ...mcpMethods,
+  ...walletMethods,
   ...linkMethods,
   ...downloadMethods,
   ...chromeMethods,

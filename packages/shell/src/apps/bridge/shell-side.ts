@@ -20,6 +20,7 @@ import type {
   WorkloadStatus,
 } from '@platform/contract';
 import type { call } from '../../api/client.ts';
+import type { DecidedProposal } from './method.ts';
 
 export interface NotificationPage {
   readonly items: readonly Notification[];
@@ -125,6 +126,10 @@ export interface ShellSide {
   reviewLink(asker: string, url: string): Promise<boolean>;
   /** Trusted question: whom of their contacts the person picked for the app; `null` for nobody. */
   pickContact(asker: string): Promise<PickedContact | null>;
+  /** Trusted review of a proposal to the wallet; resolves when the person approved, declined or closed it. */
+  reviewProposal(asker: string, proposalId: string): Promise<DecidedProposal>;
+  /** Saves the statement of the wallet, as `saveFile`. */
+  saveStatement(asker: string, format: 'csv' | 'json'): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 

@@ -12,7 +12,7 @@ interface Story {
   readonly pictures?: string;
 }
 
-const LATER: readonly string[] = ['Wallet', 'Personal Agent'];
+const LATER: readonly string[] = ['Personal Agent'];
 
 export class Newcomer {
   readonly #person: Person;
@@ -193,7 +193,6 @@ export class Newcomer {
 
   async opensWhatComesLater(): Promise<void> {
     for (const [name, line] of [
-      ['Wallet', 'payments come in a later version'],
       ['Personal Agent', 'your assistant comes in a later version'],
     ] as const) {
       await this.#open(name);

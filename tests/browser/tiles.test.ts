@@ -17,8 +17,8 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store'];
-const LATER = ['Personal Agent', 'Wallet'];
+const AT_FIRST = ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store', 'Wallet'];
+const LATER = ['Personal Agent'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -253,7 +253,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   await account.fetch('/v1/apps/broken/start', { body: {} });
   const page = await openHome(t, account);
   const launcher = launcherOf(page);
-  assert.equal(await tileOf(page, 'Wallet').isVisible(), false);
+  assert.equal(await tileOf(page, 'Personal Agent').isVisible(), false);
   await unfoldLater(page);
   for (const name of LATER)
     await launcher.getByRole('button', { name: new RegExp(`^${name} ?, Soon ?: not available yet$`) }).waitFor();
@@ -273,11 +273,11 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   // The Store and Settings say the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/store`);
   const store = page.frameLocator('iframe[title="Store"]');
-  for (const name of ['Wallet', 'Personal Agent'])
-    await store.getByRole('article').filter({ hasText: name }).getByText('Soon', { exact: false }).first().waitFor();
+  const later = store.getByRole('article').filter({ hasText: 'Personal Agent' });
+  await later.getByText('Soon', { exact: false }).first().waitFor();
   await page.goto(`${platform.origin}/#/app/settings`);
   await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
-  await page.getByRole('link', { name: /^Wallet Soon/ }).waitFor();
+  await page.getByRole('link', { name: /^Personal Agent Soon/ }).waitFor();
   const rows = await page.locator('.settings-page .row-title').allInnerTexts();
   assert.deepEqual(
     rows.map((text) => text.split('\n')[0]),
@@ -291,8 +291,8 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
       'Schedules',
       'Settings',
       'Store',
-      'Personal Agent',
       'Wallet',
+      'Personal Agent',
     ],
   );
   await look(page, 'phone', 'settings-apps');

@@ -307,7 +307,7 @@ test('an app learns of its own proposals alone, and nothing of the wallet', asyn
 test('a policy whose recipients leave admits nobody in their place, and one that is over admits nobody', async () => {
   const carol = await registerAccount(world, 'carol');
   const until = new Date(now.getTime() + 3_600_000).toISOString();
-  await approve(ada, await propose(app, policyFor([carol.name], { appIds: [app.appId] as never, expiresAt: until })));
+  await approve(ada, await propose(app, policyFor([carol.name], { appIds: [app.appId], expiresAt: until })));
   const open = await propose(app, payment('carol', '2'));
   const expiring = await propose(app, payment('carol', '2'));
   minutes(61);

@@ -167,33 +167,34 @@ const paid = ({ entries }: Loose) => entries.find(({ reference }) => reference =
 const receiptOf = (file: Loose) => file.receipts.find(({ id }) => id === paid(file).receiptId) ?? assert.fail();
 
 /** What somebody does to the file that a person keeps. */
-const IN_EXPORT: Readonly<Record<string, (file: Loose) => void>> = {
-  'an amount': (file) => void (paid(file).amount = '-2'),
-  'a balance': (file) => void (paid(file).balance = '1'),
-  'the balance of a side': (file) => void ((file.sides[0] as Record<string, unknown>).balance = '999'),
-  'the head of a side': (file) => void ((file.sides[0] as Record<string, unknown>).head = '00'),
-  'a counterparty': (file) => void (paid(file).counterparty = 'eve@shell.platform.localhost'),
-  'a reference': (file) => void (paid(file).reference = 'x'),
-  'the receipt of another': (file) => void (paid(file).receiptId = file.receipts[0]?.id),
+const IN_EXPORT: Readonly<Record<string, (file: Loose) => unknown>> = {
+  'an amount': (file) => Object.assign(paid(file), { amount: '-2' }),
+  'a balance': (file) => Object.assign(paid(file), { balance: '1' }),
+  'the balance of a side': (file) => Object.assign(file.sides[0] ?? {}, { balance: '999' }),
+  'the head of a side': (file) => Object.assign(file.sides[0] ?? {}, { head: '00' }),
+  'a counterparty': (file) => Object.assign(paid(file), { counterparty: 'eve@shell.platform.localhost' }),
+  'a reference': (file) => Object.assign(paid(file), { reference: 'x' }),
+  'the receipt of another': (file) => Object.assign(paid(file), { receiptId: file.receipts[0]?.id }),
   'an entry removed': (file) => void file.entries.splice(2, 1),
   'the last entry removed': (file) => void file.entries.pop(),
   'two entries changed places': (file) => void file.entries.splice(1, 2, ...file.entries.slice(1, 3).reverse()),
   'an entry twice': (file) => void file.entries.push(paid(file)),
   'a side removed': (file) => void file.sides.pop(),
   'a receipt removed': (file) => void file.receipts.splice(file.receipts.indexOf(receiptOf(file)), 1),
-  'an operation to another person': (file) => void (receiptOf(file).operation.to = 'eve@shell.platform.localhost'),
-  'an operation with another nonce': (file) => void (receiptOf(file).operation.nonce = 'other'),
+  'an operation to another person': (file) =>
+    Object.assign(receiptOf(file).operation, { to: 'eve@shell.platform.localhost' }),
+  'an operation with another nonce': (file) => Object.assign(receiptOf(file).operation, { nonce: 'other' }),
   'the assertion of another receipt': (file) => {
     const [first] = file.receipts.filter((one) => one !== receiptOf(file));
     receiptOf(file).assertion = first?.assertion ?? {};
   },
-  'another public key': (file) => void (receiptOf(file).assertion.publicKey = 'AAAA'),
-  'another origin': (file) => void (file.origin = 'https://elsewhere.example'),
-  'another relying party': (file) => void (file.rpId = 'elsewhere.example'),
-  'another account': (file) => void (file.account = 'eve@shell.platform.localhost'),
-  'a proof': (file) => void ((receiptOf(file).policies[0] as Record<string, unknown>).leaf = 'aa'.repeat(32)),
-  'no policies': (file) => void (receiptOf(file).policies = []),
-  'an unknown member': (file) => void (file.extra = 1),
+  'another public key': (file) => Object.assign(receiptOf(file).assertion, { publicKey: 'AAAA' }),
+  'another origin': (file) => Object.assign(file, { origin: 'https://elsewhere.example' }),
+  'another relying party': (file) => Object.assign(file, { rpId: 'elsewhere.example' }),
+  'another account': (file) => Object.assign(file, { account: 'eve@shell.platform.localhost' }),
+  'a proof': (file) => Object.assign(receiptOf(file).policies[0] ?? {}, { leaf: 'aa'.repeat(32) }),
+  'no policies': (file) => Object.assign(receiptOf(file), { policies: [] }),
+  'an unknown member': (file) => Object.assign(file, { extra: 1 }),
   'a member removed': (file) => void Reflect.deleteProperty(file, 'entries'),
 };
 

@@ -138,7 +138,7 @@ test('a policy limits what its apps propose, and a receipt keeps its proof', asy
   const carol = await registerAccount(world, `carol-${rounds}`);
   const proposed = await propose(
     app,
-    policyFor([ben.name, carol.name], { perPayment: '500', perDay: '800', appIds: [app.appId] as never }),
+    policyFor([ben.name, carol.name], { perPayment: '500', perDay: '800', appIds: [app.appId] }),
   );
   const { operation } = await readProposal(ada, proposed.id);
   assert.ok(operation.type === 'platform.wallet.policy.v1');

@@ -36,6 +36,7 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
   readonly modelPlaces?: CoreOptions['modelPlaces'];
+  readonly rails?: CoreOptions['rails'];
   /** How metadata documents of clients are fetched. */
   readonly clientDocuments?: CoreOptions['clientDocuments'];
   /** How web push connects and repeats. */
@@ -153,6 +154,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
+      ...(options.rails === undefined ? {} : { rails: options.rails }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
       ...(options.clientDocuments === undefined ? {} : { clientDocuments: options.clientDocuments }),
       ...(options.push === undefined ? {} : { push: options.push }),

@@ -96,6 +96,7 @@ export interface CoreOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for, for tests. Default: where they listen by themselves. */
   readonly modelPlaces?: DomainOptions['modelPlaces'];
+  readonly rails?: DomainOptions['rails'];
   /** How metadata documents of clients are fetched, for tests; none of it can be configured. Default: as documented. */
   readonly clientDocuments?: DocumentOptions;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */

@@ -32,6 +32,8 @@ const GRANTS: readonly Grant[] = [
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },
+  { id: 'wallet.payment.propose', resources: ['*'] },
+  { id: 'wallet.policy.propose', resources: ['*'] },
 ];
 
 export async function startSuiteWorld(): Promise<SuiteWorld> {

@@ -6,6 +6,7 @@ import { equal } from './checks.ts';
 import { serviceCases } from './notification-cases.ts';
 import { peopleCases } from './people-cases.ts';
 import type { Cases, SuiteTools } from './tools.ts';
+import { walletCases } from './wallet-cases.ts';
 import { workflowCases } from './workflow-cases.ts';
 
 const CASE_MILLISECONDS = 60_000;
@@ -63,5 +64,5 @@ export function allCases(): Cases {
   const notifications = Object.entries(serviceCases).map(
     ([name, run]) => [name, ({ client }: SuiteTools) => run({ notifications: client.notifications, equal })] as const,
   );
-  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...workflowCases };
+  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...walletCases, ...workflowCases };
 }

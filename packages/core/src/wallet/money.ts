@@ -13,6 +13,7 @@ export function decimalText(value: bigint, decimals: number): string {
   return `${value < 0n ? '-' : ''}${whole}${fraction}`;
 }
 
+/** With the code of the currency, such as `12.50 CREDIT`. */
 export function moneyText(value: bigint, { code, decimals }: Currency): string {
   return `${decimalText(value, decimals)} ${code}`;
 }

@@ -22,6 +22,7 @@ import type { Finding } from './rail.ts';
 
 const PAGE = 500;
 
+/** Every fault that is found; none when all of it is what was approved. */
 export async function* verifyLedger(db: Executor, { origin, rpId }: CoreConfig): AsyncGenerator<Finding> {
   const place: Place = { origin, rpId };
   for await (const side of everyRow<LedgerSide>((last) => everySide(db, last?.id ?? '', PAGE)))

@@ -192,7 +192,7 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
     wrong.push(JSON.parse('{"__proto__":{"appId":"notes"}}'));
     for (const [key, read] of Object.entries<Reader<unknown>>(method.params)) {
       const given = Object.entries(params ?? {}).find(([name]) => name === key)?.[1];
-      const isObject = key === 'arguments';
+      const isObject = key === 'arguments' || key === 'amount';
       for (const value of [
         null,
         isObject ? new Map() : {},

@@ -1,8 +1,9 @@
 // The wallet: every app may propose, with its grant, and the shell reviews; the rest is for the platform's own Wallet. Core says what a
 // proposal may be.
-import type { BridgeCalls, ProposePayment, ProposePolicy } from '@platform/contract';
+import type { BridgeCalls, ProposePayment } from '@platform/contract';
 import type { MethodsOf } from '../method.ts';
 import {
+  appIdText,
   cursorText,
   oneOf,
   optional,
@@ -10,8 +11,9 @@ import {
   policyIdText,
   type Reader,
   receiptIdText,
+  recipientText,
   shortText,
-  shortTexts,
+  someOf,
   walletProposalIdText,
 } from '../params.ts';
 
@@ -19,7 +21,6 @@ const FOR_WALLET = { only: ['wallet'] } as const;
 
 /** Core checks what is in it. */
 const money = plainObject as unknown as Reader<ProposePayment['amount']>;
-const appIds = optional(shortTexts) as Reader<ProposePolicy['appIds']>;
 
 const decided = (_: unknown, { proposal }: BridgeCalls['wallet.review']['result']) => ({ proposal });
 
@@ -48,8 +49,8 @@ export const walletMethods: MethodsOf<'wallet'> = {
       perPayment: shortText,
       perDay: optional(shortText),
       perMonth: optional(shortText),
-      recipients: shortTexts,
-      appIds,
+      recipients: someOf(recipientText),
+      appIds: optional(someOf(appIdText)),
       expiresAt: optional(shortText),
       idempotencyKey: shortText,
     },

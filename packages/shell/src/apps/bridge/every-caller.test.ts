@@ -9,7 +9,8 @@ import { type AskingBridgeCall, type BridgeCall, type ErrorCode, type Grant, per
 import { call, type World, world } from '../../../test-support/methods-world.ts';
 import { allSamples } from '../../../test-support/samples-of.ts';
 import type { Method, Only, Params } from './method.ts';
-import { methods } from './methods.ts';
+import { walletMethods } from './methods/wallet.ts';
+import { methods as firstMethods } from './methods.ts';
 import type { Reader } from './params.ts';
 import { type Port, servePort } from './port-session.ts';
 
@@ -31,6 +32,8 @@ const openToAll: readonly string[] = [
     samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
   ),
 ];
+
+const methods: { readonly [Name in BridgeCall]: Method<Name> } = { ...firstMethods, ...walletMethods };
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.create': true,

@@ -106,21 +106,6 @@ export const targetText = text(/^\?[\w\-.~!$&'()*+,;=:@%/?]{0,511}$/, 'a query s
 export const toolNameText = text(/^[A-Za-z0-9_.-]{1,200}$/, 'the name of a tool');
 export const topicText = text(/^[a-z0-9._-]{1,64}$/, 'a notification topic');
 export const notificationIdText = text(/^ntf-[0-9a-f-]{36}$/, 'a notification id');
-export const walletProposalIdText = text(/^wpr-[0-9a-f-]{36}$/, 'the id of a proposal to the wallet');
-export const policyIdText = text(/^pol-[0-9a-f-]{36}$/, 'the id of a policy');
-export const receiptIdText = text(/^rcp-[0-9a-f-]{36}$/, 'the id of a receipt');
-/** Core says which it takes. */
-export const shortText = text(/^[^\p{Cc}]{0,512}$/u, 'one line of at most 512 characters');
-/** Of a policy: at least one, and as many as core takes. */
-export function someOf(read: Reader<string>): Reader<string[]> {
-  return (value, name) => {
-    const isList = Array.isArray(value) && value.length > 0 && value.length <= 1_000;
-    if (!isList) throw invalid(`\`${name}\` must be a list of 1 to 1,000 texts.`);
-    return value.map((one) => read(one, name));
-  };
-}
-/** Names of accounts have three characters or more. */
-export const recipientText = text(/^[^\p{Cc}]{3,255}$/u, 'a list of addresses of 3 to 255 characters');
 export const draftIdText = text(/^drf-[0-9a-f-]{36}$/, 'the id of a draft');
 export const invitationIdText = text(/^inv-[0-9a-f-]{36}$/, 'the id of an invitation');
 export const accountNameText = text(/^(?=.{3,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'the name of an account');

@@ -2,20 +2,24 @@
 // proposal may be.
 import type { BridgeCalls, ProposePayment } from '@platform/contract';
 import type { MethodsOf } from '../method.ts';
-import {
-  appIdText,
-  cursorText,
-  oneOf,
-  optional,
-  plainObject,
-  policyIdText,
-  type Reader,
-  receiptIdText,
-  recipientText,
-  shortText,
-  someOf,
-  walletProposalIdText,
-} from '../params.ts';
+import { appIdText, cursorText, oneOf, optional, plainObject, type Reader, text } from '../params.ts';
+import { BridgeRefusal } from '../refusal.ts';
+
+const proposalIdText = text(/^wpr-[0-9a-f-]{36}$/, 'the id of a proposal to the wallet');
+const policyIdText = text(/^pol-[0-9a-f-]{36}$/, 'the id of a policy');
+const receiptIdText = text(/^rcp-[0-9a-f-]{36}$/, 'the id of a receipt');
+/** Core says which it takes. */
+const shortText = text(/^[^\p{Cc}]{0,512}$/u, 'one line of at most 512 characters');
+/** Names of accounts have three characters or more. */
+const recipientText = text(/^[^\p{Cc}]{3,255}$/u, 'a list of addresses of 3 to 255 characters');
+
+/** Of a policy: at least one, and as many as core takes. */
+function someOf(read: Reader<string>): Reader<string[]> {
+  return (value, name) => {
+    if (Array.isArray(value) && value.length > 0 && value.length <= 1_000) return value.map((one) => read(one, name));
+    throw new BridgeRefusal('invalid_request', `\`${name}\` must be a list of 1 to 1,000 texts.`);
+  };
+}
 
 const FOR_WALLET = { only: ['wallet'] } as const;
 
@@ -76,7 +80,7 @@ export const walletMethods: MethodsOf<'wallet'> = {
   },
   'wallet.review': {
     ...FOR_WALLET,
-    params: { id: walletProposalIdText },
+    params: { id: proposalIdText },
     front: true,
     asks: ({ shell, caller, params }) => shell.reviewProposal(caller.appId, params.id),
     run: decided,

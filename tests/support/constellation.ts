@@ -37,6 +37,8 @@ export interface ConstellationOptions {
   readonly topologyBeat?: CoreOptions['topologyBeat'];
   readonly modelPlaces?: CoreOptions['modelPlaces'];
   readonly rails?: CoreOptions['rails'];
+  /** What apps that apps make begin with, and what is added to them. */
+  readonly appKit?: CoreOptions['appKit'];
   /** How metadata documents of clients are fetched. */
   readonly clientDocuments?: CoreOptions['clientDocuments'];
   /** How web push connects and repeats. */
@@ -156,6 +158,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
       ...(options.rails === undefined ? {} : { rails: options.rails }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
+      ...(options.appKit === undefined ? {} : { appKit: options.appKit }),
       ...(options.clientDocuments === undefined ? {} : { clientDocuments: options.clientDocuments }),
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.schedules === undefined ? {} : { schedules: options.schedules }),

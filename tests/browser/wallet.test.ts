@@ -84,7 +84,7 @@ for (const [device, viewport] of DEVICES)
     await wallet.getByText('None was needed').waitFor();
     await look(page, device, 'wallet-receipt');
     await wallet.getByLabel('Search the statement').fill('welc');
-    await wallet.getByText('Lunch on Friday').waitFor({ state: 'detached' });
+    await wallet.getByRole('paragraph').filter({ hasText: 'Lunch on Friday' }).waitFor({ state: 'detached' });
     await wallet.getByLabel('Search the statement').fill('');
 
     // A limit.

@@ -65,10 +65,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     const open = store.getByRole('listitem').filter({ hasText: 'Connect to any address' });
     assert.equal(await open.getByText('Powerful').count(), 0);
     assert.equal(
-      await store
-        .getByRole('region', { name: 'What Brake asks for' })
-        .getByText('Read shared collections')
-        .count(),
+      await store.getByRole('region', { name: 'What Brake asks for' }).getByText('Read shared collections').count(),
       0,
       'it opens nothing, and no review offers it',
     );

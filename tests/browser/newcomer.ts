@@ -192,9 +192,7 @@ export class Newcomer {
   }
 
   async opensWhatComesLater(): Promise<void> {
-    for (const [name, line] of [
-      ['Personal Agent', 'your assistant comes in a later version'],
-    ] as const) {
+    for (const [name, line] of [['Personal Agent', 'your assistant comes in a later version']] as const) {
       await this.#open(name);
       await this.#app(name).getByText(line).waitFor();
       await this.#app(name).getByText(this.#story.account, { exact: true }).waitFor();

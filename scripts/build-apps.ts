@@ -18,6 +18,7 @@ const SHARED_INPUTS = [
   'packages/sdk/src',
   'packages/shell/src/apps/arrange.ts',
   'packages/shell/src/design/letter.ts',
+  'packages/shell/src/design/qr-code.tsx',
   'packages/shell/src/design/sparkline.css',
   'packages/shell/src/design/sparkline.tsx',
   'packages/shell/src/design/stopped-words.ts',

@@ -21,7 +21,7 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
             // Each page is an import of its own, and all are fetched together: one file, not thirty.
-            { name: 'settings', test: /\/src\/desk\/(?!internet\/qr-code|prompts\/operator-)/ },
+            { name: 'settings', test: /\/src\/desk\/(?!wallet\/|prompts\/operator-)/ },
           ],
         },
       },

@@ -80,6 +80,9 @@ function pathOf(spec: RouteSpec): string {
     .replace(':step', 'step')
     .replace(':scheduleId', `sch-${UUID}`)
     .replace(':contactId', `ctc-${UUID}`)
+    .replace('/wallet/proposals/:id', `/wallet/proposals/wpr-${UUID}`)
+    .replace('/policies/:id', `/policies/pol-${UUID}`)
+    .replace('/receipts/:id', `/receipts/rcp-${UUID}`)
     .replace('/proposals/:id', `/proposals/prop-${UUID}`)
     .replace(':setting', 'registration')
     .replace(':id', 'some-id');

@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test';
 import {
   type CallerKind,
   type ConfirmedOperation,
+  confirmedBy,
   type Proposal,
   type RouteSpec,
   routes,
@@ -29,17 +30,21 @@ const KINDS: readonly CallerKind[] = [
 /** The account of the cast. */
 const MASTER = 'castowner';
 const LEAVER = 'leaver';
+const PAYEE = 'payee';
 const UUID = '01890000-0000-7000-8000-000000000000';
 
 let constellation: Constellation;
 let cast: Cast;
 /** A call that waits for approval by a passkey. */
 let proposed: Proposal;
+/** Proposals to the wallet that wait for approval, by the operation. */
+const inWallet = new Map<string, readonly string[]>();
 
 before(async () => {
   constellation = await startConstellation({ config: { masterAccount: MASTER } });
   cast = await makeCast(constellation);
   proposed = await proposeCall();
+  await proposeInWallet();
 });
 after(() => constellation.close());
 
@@ -54,6 +59,26 @@ async function proposeCall(): Promise<Proposal> {
   const [proposal] = (json as { readonly items: Proposal[] }).items;
   assert.ok(proposal);
   return proposal;
+}
+
+/** Two of each kind. */
+async function proposeInWallet(): Promise<void> {
+  await registerAccount(constellation, PAYEE);
+  const headers = { ...cast.credentials('installation'), 'content-type': 'application/json' };
+  const payment = { to: PAYEE, amount: { currency: 'CREDIT', value: '1' } };
+  const policy = { name: 'Some', currency: 'CREDIT', perPayment: '1', recipients: [PAYEE] };
+  for (const [operation, path, body] of [
+    ['wallet.payment', 'payments', payment],
+    ['wallet.policy', 'policies', policy],
+  ] as const) {
+    const ids = [];
+    for (const idempotencyKey of ['one', 'other']) {
+      const sent = JSON.stringify({ ...body, idempotencyKey: `${operation} ${idempotencyKey}` });
+      const { json } = await cast.send({ method: 'POST', path: `/v1/services/wallet/${path}`, headers, body: sent });
+      ids.push((json as { proposal: { id: string } }).proposal.id);
+    }
+    inWallet.set(operation, ids);
+  }
 }
 
 /** The path with its parameters filled in by values of the right shape that name nothing. */
@@ -72,6 +97,9 @@ function somePath(spec: RouteSpec): string {
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace('/schedules/:scheduleId', `/schedules/sch-${UUID}`)
+    .replace('/wallet/proposals/:id', `/wallet/proposals/wpr-${UUID}`)
+    .replace('/policies/:id', `/policies/pol-${UUID}`)
+    .replace('/receipts/:id', `/receipts/rcp-${UUID}`)
     .replace('/proposals/:id', `/proposals/prop-${UUID}`)
     .replace(':provider', 'some-provider')
     .replace(':setting', 'currency')
@@ -186,9 +214,8 @@ for (const [id, spec] of table) {
     });
   }
 
-  const operation = spec.confirms;
-  if (typeof operation === 'string') {
-    test(`${id} takes no effect without the passkey, used for it, in its session`, async () => {
+  for (const operation of confirmedBy(spec)) {
+    test(`${id} takes no effect without the passkey, used for ${operation}, in its session`, async () => {
       // Not the session of the registration, which may do more for some minutes. The master account is never deleted.
       const account = operation === 'account.delete' ? await registerAccount(constellation, LEAVER) : cast.account;
       const session = await signIn(constellation, account.authenticator);
@@ -196,9 +223,10 @@ for (const [id, spec] of table) {
       const path = request.path
         .replace(':name', 'no-such-account')
         .replace(':slot', 'slot')
-        .replace(`prop-${UUID}`, proposed.id);
+        .replace(`prop-${UUID}`, proposed.id)
+        .replace(`wpr-${UUID}`, inWallet.get(operation)?.[0] ?? '');
       const body = ofProposal ? { argumentsHash: proposed.argumentsHash } : CONFIRMED_BODIES[operation];
-      const about = ofProposal ? proposed.id : SUBJECTS[operation];
+      const about = ofProposal ? proposed.id : (inWallet.get(operation)?.[0] ?? SUBJECTS[operation]);
       const act = (confirmation?: object) =>
         session.fetch(path, { method: spec.method, body: { ...body, confirmation } });
       const bare = problemCode(await act());
@@ -208,7 +236,7 @@ for (const [id, spec] of table) {
       const elsewhere = await confirm(account, operation, about);
       assert.equal(problemCode(await act(elsewhere)), 'verification_failed', 'another session');
       if (about === undefined) return;
-      const subject = await confirm(session, operation, 'something-else');
+      const subject = await confirm(session, operation, inWallet.get(operation)?.[1] ?? 'something-else');
       assert.equal(problemCode(await act(subject)), 'verification_failed', 'about something else');
     });
   }

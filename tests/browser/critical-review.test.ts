@@ -21,7 +21,7 @@ const MANIFEST = {
     { id: 'network.public', resources: ['*'], reason: 'Asks the fire brigade.' },
     { id: 'runtime.network-tunnel', resources: ['*'] },
     { id: 'runtime.pause', resources: ['*'], reason: 'Stops your apps in an emergency.' },
-    { id: 'wallet.payment.propose', resources: ['*'] },
+    { id: 'content.collections.read', resources: ['list:*'] },
   ],
 };
 const FILES = {
@@ -65,10 +65,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     const open = store.getByRole('listitem').filter({ hasText: 'Connect to any address' });
     assert.equal(await open.getByText('Powerful').count(), 0);
     assert.equal(
-      await store
-        .getByRole('region', { name: 'What Brake asks for' })
-        .getByText('Propose payments for your approval')
-        .count(),
+      await store.getByRole('region', { name: 'What Brake asks for' }).getByText('Read shared collections').count(),
       0,
       'it opens nothing, and no review offers it',
     );
@@ -86,7 +83,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       'Send you notifications',
     ])
       assert.equal(await box(name).isChecked(), true, name);
-    assert.equal(await box('Propose payments for your approval').count(), 0);
+    assert.equal(await box('Read shared collections').count(), 0);
     await review.getByText('It can send what it knows to any address.').waitFor();
     await review.getByText('Security 2 of 5.').waitFor();
     await review.getByText('It is less isolated than other apps').waitFor();

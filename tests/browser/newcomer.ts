@@ -12,7 +12,7 @@ interface Story {
   readonly pictures?: string;
 }
 
-const LATER: readonly string[] = ['Wallet', 'Personal Agent'];
+const LATER: readonly string[] = ['Personal Agent'];
 
 export class Newcomer {
   readonly #person: Person;
@@ -192,10 +192,7 @@ export class Newcomer {
   }
 
   async opensWhatComesLater(): Promise<void> {
-    for (const [name, line] of [
-      ['Wallet', 'payments come in a later version'],
-      ['Personal Agent', 'your assistant comes in a later version'],
-    ] as const) {
+    for (const [name, line] of [['Personal Agent', 'your assistant comes in a later version']] as const) {
       await this.#open(name);
       await this.#app(name).getByText(line).waitFor();
       await this.#app(name).getByText(this.#story.account, { exact: true }).waitFor();

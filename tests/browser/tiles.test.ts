@@ -17,8 +17,8 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store'];
-const LATER = ['Personal Agent', 'Wallet'];
+const AT_FIRST = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store', 'Wallet'];
+const LATER = ['Personal Agent'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -85,8 +85,8 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await shows(page, [], AT_FIRST);
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await launcherOf(page).getByText('Store: position 6 of 7').waitFor();
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings']);
+  await launcherOf(page).getByText('Store: position 6 of 8').waitFor();
+  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings', 'Wallet']);
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
@@ -95,7 +95,7 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
   await look(page, 'desktop', 'tile-menu');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
-  const moved = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store'];
+  const moved = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Wallet'];
   await shows(page, ['Settings'], moved);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
   await look(page, 'desktop', 'tiles-pinned');
@@ -136,7 +136,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   assert.ok(box !== null);
   await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  const rest = ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Schedules'];
+  const rest = ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Wallet'];
   await shows(page, ['Settings'], rest);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
 
@@ -147,7 +147,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, ['Settings'], rest);
   await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Settings', 'Schedules']);
+  await shows(page, [], ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Settings', 'Schedules', 'Wallet']);
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -209,7 +209,7 @@ test('the order outlives installs, removals and another launcher, and an app sta
   for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings']);
+  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings', 'Wallet']);
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();
@@ -253,7 +253,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   await account.fetch('/v1/apps/broken/start', { body: {} });
   const page = await openHome(t, account);
   const launcher = launcherOf(page);
-  assert.equal(await tileOf(page, 'Wallet').isVisible(), false);
+  assert.equal(await tileOf(page, 'Personal Agent').isVisible(), false);
   await unfoldLater(page);
   for (const name of LATER)
     await launcher.getByRole('button', { name: new RegExp(`^${name} ?, Soon ?: not available yet$`) }).waitFor();
@@ -273,11 +273,11 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   // The Store and Settings say the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/store`);
   const store = page.frameLocator('iframe[title="Store"]');
-  for (const name of ['Wallet', 'Personal Agent'])
-    await store.getByRole('article').filter({ hasText: name }).getByText('Soon', { exact: false }).first().waitFor();
+  const later = store.getByRole('article').filter({ hasText: 'Personal Agent' });
+  await later.getByText('Soon', { exact: false }).first().waitFor();
   await page.goto(`${platform.origin}/#/app/settings`);
   await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
-  await page.getByRole('link', { name: /^Wallet Soon/ }).waitFor();
+  await page.getByRole('link', { name: /^Personal Agent Soon/ }).waitFor();
   const rows = await page.locator('.settings-page .row-title').allInnerTexts();
   assert.deepEqual(
     rows.map((text) => text.split('\n')[0]),
@@ -292,8 +292,8 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
       'Schedules',
       'Settings',
       'Store',
-      'Personal Agent',
       'Wallet',
+      'Personal Agent',
     ],
   );
   await look(page, 'phone', 'settings-apps');

@@ -99,6 +99,14 @@ GET|PUT|DELETE /v1/services/files/:
 GET|PUT /v1/services/files/:/access
 GET /v1/services/files/shared
 GET|PUT /v1/services/files/shared/:
+POST /v1/services/wallet/payments|policies
+GET /v1/services/wallet/proposals/:
+GET /v1/wallet
+GET /v1/wallet/entries|proposals|policies|export
+GET /v1/wallet/proposals/:
+POST /v1/wallet/proposals/:/approve|decline
+DELETE /v1/wallet/policies/:
+GET /v1/wallet/receipts/:
 `;
 
 const SPECIFIED_CODES = `
@@ -107,7 +115,7 @@ verification_failed origin_not_allowed grant_missing grants_exceed_request not_a
 proposal_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
 activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota content_conflict precondition_failed
 binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
-consent_denied rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
+consent_denied policy_refused insufficient_funds rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
 upstream_redirect_refused upstream_timeout transport_unavailable workload_unavailable runtime_paused unavailable
 `;
 

@@ -39,6 +39,8 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },
+  { id: 'wallet.payment.propose', resources: ['*'] },
+  { id: 'wallet.policy.propose', resources: ['*'] },
 ];
 
 /** What connected clients use, which is on the connect origin alone. */

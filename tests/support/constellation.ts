@@ -37,6 +37,7 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
   readonly modelPlaces?: CoreOptions['modelPlaces'];
+  readonly rails?: CoreOptions['rails'];
   /** What apps that apps make begin with, and what is added to them. */
   readonly appKit?: CoreOptions['appKit'];
   /** How metadata documents of clients are fetched. */
@@ -120,6 +121,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       accountUdpPorts: limits.accountUdpPorts.value,
       defaultPlan: 'free',
       objectStore: null,
+      walletCurrency: { code: 'CREDIT', decimals: 2 },
       outbound: { ca: null },
       messaging: {
         serverName: 'shell.platform.localhost',
@@ -155,6 +157,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       systemPackages,
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
+      ...(options.rails === undefined ? {} : { rails: options.rails }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
       ...(options.appKit === undefined ? {} : { appKit: options.appKit }),
       ...(options.clientDocuments === undefined ? {} : { clientDocuments: options.clientDocuments }),

@@ -33,6 +33,8 @@ const GRANTS: readonly Grant[] = [
   { id: 'messaging.send', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },
   { id: 'content.collections.manage', resources: ['*'] },
+  { id: 'wallet.payment.propose', resources: ['*'] },
+  { id: 'wallet.policy.propose', resources: ['*'] },
 ];
 
 export async function startSuiteWorld(): Promise<SuiteWorld> {

@@ -23,6 +23,7 @@ export const commands = {
   clock: async () => (await import('./doctor/clock.ts')).clockCommand,
   recover: async () => (await import('./account/recover.ts')).recoverCommand,
   account: async () => (await import('./account/account.ts')).accountCommand,
+  wallet: async () => (await import('./wallet/wallet.ts')).walletCommand,
   search: async () => (await import('./search/search.ts')).searchCommand,
   messaging: async () => (await import('./messaging/messaging.ts')).messagingCommand,
   node: async () => (await import('./node/node.ts')).nodeCommand,

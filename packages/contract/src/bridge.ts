@@ -31,7 +31,7 @@ export const LAUNCH_MARK = '#platform=';
 export const LAUNCH_PLACE_MARK = '&';
 
 /** Methods of contract 5 that are not there yet: the shell refuses them with `unavailable`. */
-export const laterBridgeMethods = ['wallet.proposePayment', 'wallet.proposePolicy', 'schedules.list'] as const;
+export const laterBridgeMethods = ['schedules.list'] as const;
 
 /** First message of the frame to its parent. */
 export interface BridgeHello {

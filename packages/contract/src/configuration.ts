@@ -341,6 +341,11 @@ export const configurationVariables = {
     meaning:
       'JSON file with the search engine through which agents search the web, each time after their person allowed it; docs/operators.md has an example. Read again on SIGHUP. Empty: nobody searches the web.',
   },
+  PLATFORM_WALLET_CURRENCY: {
+    default: 'CREDIT:2',
+    meaning:
+      'What accounts pay each other with: the code of the currency and its decimals. Balances in a former currency stay in it.',
+  },
   PLATFORM_MESSAGING_SERVER_NAME: {
     default: '',
     meaning:

@@ -5,8 +5,17 @@ export * from './bridge-calls.ts';
 export * from './client-network.ts';
 export * from './configuration.ts';
 export * from './dev-apps.ts';
-export type { CallerKind, JsonBody, KeptJson, RateLimitName, RouteSpec, StreamedMember, SystemRole } from './domain.ts';
-export { sufficientGrants } from './domain.ts';
+export {
+  type CallerKind,
+  confirmedBy,
+  type JsonBody,
+  type KeptJson,
+  type RateLimitName,
+  type RouteSpec,
+  type StreamedMember,
+  type SystemRole,
+  sufficientGrants,
+} from './domain.ts';
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';

@@ -1,6 +1,6 @@
 // The tables of the documentation as the code has them. A test proves that the files say the same.
 import { configurationVariables } from './configuration.ts';
-import type { RouteSpec } from './domain.ts';
+import { confirmedBy, type RouteSpec } from './domain.ts';
 import { coreMetrics, errors, limits, routes } from './domains.ts';
 import { bridgeMetrics, ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
 import {
@@ -79,7 +79,10 @@ export function documentedTables(): { file: string; table: string }[] {
         ['what a session changes', 'confirmed as', 'why a session alone is enough'],
         Object.entries<RouteSpec>(routes).flatMap(([id, { method, path, confirms }]) => {
           if (confirms === undefined) return [];
-          const [operation, why] = typeof confirms === 'string' ? [`\`${confirms}\``, ''] : ['', confirms.nothing];
+          const operation = confirmedBy({ confirms })
+            .map((one) => `\`${one}\``)
+            .join(' or ');
+          const why = typeof confirms === 'object' && 'nothing' in confirms ? confirms.nothing : '';
           return [[`\`${method} ${path}\` (\`${id}\`)`, operation, why]];
         }),
       ),

@@ -128,6 +128,19 @@ export interface StreamedMember {
   readonly key: string;
 }
 
+/** Several: one of them, by what the request is about. */
+export type Confirms =
+  | ConfirmedOperation
+  | { readonly oneOf: readonly ConfirmedOperation[] }
+  | { readonly nothing: string };
+
+/** The operations of which a route needs one confirmed; none where a session alone is enough. */
+export function confirmedBy({ confirms }: Pick<RouteSpec, 'confirms'>): readonly ConfirmedOperation[] {
+  if (confirms === undefined) return [];
+  if (typeof confirms === 'string') return [confirms];
+  return 'oneOf' in confirms ? confirms.oneOf : [];
+}
+
 /** One entry of the route table. Core enforces exactly this; openapi.json is made from it. */
 export interface RouteSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -161,7 +174,7 @@ export interface RouteSpec {
    * Of routes by which a session changes something: what the person confirms with a passkey at the moment of the effect (contract
    * 2, Confirmations), or why a session alone is enough.
    */
-  readonly confirms?: ConfirmedOperation | { readonly nothing: string };
+  readonly confirms?: Confirms;
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   /** Of bytes, the handler reads them itself. `anyType`: their sender may say any media type, or none. */

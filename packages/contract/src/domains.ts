@@ -43,6 +43,7 @@ import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
 import { tools } from './domains/tools.ts';
+import { wallet } from './domains/wallet.ts';
 import { webSearch } from './domains/web-search.ts';
 import { workflows } from './domains/workflows.ts';
 import { workloads } from './domains/workloads.ts';
@@ -91,6 +92,7 @@ export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/tools.ts';
+export * from './domains/wallet.ts';
 export * from './domains/web-search.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
@@ -125,6 +127,7 @@ const domains = {
   tools,
   webSearch,
   proposals,
+  wallet,
   outbound,
   nodes,
   placement,

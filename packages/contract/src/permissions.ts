@@ -54,13 +54,11 @@ export const permissions = {
     plain: 'propose payments for your approval',
     resources: ALL,
     critical: true,
-    unbuilt: true,
   },
   'wallet.policy.propose': {
     plain: 'propose wallet rules for your approval',
     resources: ALL,
     critical: true,
-    unbuilt: true,
   },
   'mcp.tools.call': {
     plain: 'use tools of your other apps',

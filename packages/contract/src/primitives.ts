@@ -39,6 +39,15 @@ export type ContentInvitationId = z.infer<typeof contentInvitationId>;
 export const fileId = prefixedId('fil');
 export type FileId = z.infer<typeof fileId>;
 
+export const walletProposalId = prefixedId('wpr');
+export type WalletProposalId = z.infer<typeof walletProposalId>;
+export const policyId = prefixedId('pol');
+export type PolicyId = z.infer<typeof policyId>;
+export const receiptId = prefixedId('rcp');
+export type ReceiptId = z.infer<typeof receiptId>;
+export const walletEntryId = prefixedId('wen');
+export type WalletEntryId = z.infer<typeof walletEntryId>;
+
 /** RFC 3339, UTC, milliseconds. The calendar of the database has no year 0. */
 export const timestamp = z.iso
   .datetime({ precision: 3 })

@@ -226,7 +226,7 @@ const APPS = {
   'apps/schedules': 3,
   'apps/settings': 5,
   'apps/store': 4,
-  'apps/wallet': 4,
+  'apps/wallet': 3,
   'examples/chat': 3,
   'examples/chat-room': 2,
   'examples/herald': 2,

@@ -98,10 +98,10 @@ const cases: Record<string, [AppNeeds, Partial<Offers>, 'blocks' | 'lacks', RegE
   ],
   'the internet': [asking({ id: 'network.public', resources: ['*'] }), having({ gives: [] }), 'lacks', /any address/],
   'a service that is not built': [
-    asking({ id: 'wallet.payment.propose', resources: ['*'] }),
+    asking({ id: 'content.collections.read', resources: ['list:*'] }),
     {},
     'lacks',
-    /propose payments/,
+    /read shared collections/,
   ],
 };
 

@@ -97,6 +97,7 @@ export interface CoreOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for, for tests. Default: where they listen by themselves. */
   readonly modelPlaces?: DomainOptions['modelPlaces'];
+  readonly rails?: DomainOptions['rails'];
   /** What apps that apps make begin with, and what is added to them. Default: nothing. */
   readonly appKit?: DomainOptions['appKit'];
   /** How metadata documents of clients are fetched, for tests; none of it can be configured. Default: as documented. */

@@ -37,6 +37,8 @@ import { secretDomain } from './secrets/domain.ts';
 import type { MODEL_PLACES } from './settings/model-servers.ts';
 import { toolDomain } from './tools/domain.ts';
 import { topologyDomain } from './topology/domain.ts';
+import { walletDomain } from './wallet/domain.ts';
+import type { Rail } from './wallet/face.ts';
 import { webSearchDomain } from './web-search/domain.ts';
 import { workflowDomain } from './workflows/domain.ts';
 
@@ -51,6 +53,8 @@ export interface DomainOptions extends CatalogOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for. Default: where they listen by themselves. */
   readonly modelPlaces?: typeof MODEL_PLACES | undefined;
+  /** Rails of the wallet besides the operator's credits; tests prove with one that others can be added. */
+  readonly rails?: readonly Rail[] | undefined;
   /** What apps that apps make begin with, and what is added to them. Default: nothing. */
   readonly appKit?: AppKit | undefined;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
@@ -87,6 +91,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     messagingDomain(context),
     contactDomain(context),
     toolDomain(context),
+    walletDomain(context, options.rails),
     webSearchDomain(context),
     contentDomain(context),
     connectionDomain(context),

@@ -1,6 +1,6 @@
 // What happens to accounts and installations, and who takes part in it: the domain that begins a change calls its hook
 // here, and every domain that keeps something about it follows in the same transaction. None knows the others.
-import type { InstallationId } from '@platform/contract';
+import type { ConfirmedOperation, InstallationId } from '@platform/contract';
 import type { Transaction } from 'kysely';
 import type { AccountFile, AccountOfFiles } from './account-files.ts';
 import type { Changing } from './database/changing.ts';
@@ -8,6 +8,19 @@ import type { DatabaseSchema } from './database/schema.ts';
 import type { SecurityActor, SecurityEvent } from './security-events.ts';
 
 type Trx = Transaction<DatabaseSchema>;
+
+/** What a person begins to confirm. */
+export interface ConfirmationSubject {
+  readonly accountKey: string;
+  readonly operation: ConfirmedOperation;
+  readonly subject: string | null;
+}
+
+export interface OwnChallenge {
+  readonly challenge: Buffer;
+  /** For which it can be used. */
+  readonly milliseconds: number;
+}
 
 /**
  * Each with a `trx` runs in the transaction of the change, after the rows of the account or installation were changed. What
@@ -27,6 +40,11 @@ export interface Hooks {
   securityEvent?(trx: Trx, by: SecurityActor, event: SecurityEvent): Promise<void>;
   /** What this passkey allowed ends with it. */
   passkeyRemoved?(trx: Changing, passkey: { readonly accountKey: string; readonly passkeyId: string }): Promise<void>;
+  /**
+   * What a passkey signs to confirm an operation that is about exactly one thing, instead of random bytes; `undefined` for an operation
+   * of another domain. @throws RefusalError where there is nothing to confirm
+   */
+  challengeOf?(confirming: ConfirmationSubject): Promise<OwnChallenge | undefined>;
   /** What it is entitled to changed. */
   planChanged?(trx: Trx, accountKey: string): Promise<void>;
   /** The master account changed what all installations depend on; the answer waits for what ends. */
@@ -88,6 +106,14 @@ export class Lifecycle implements Required<Hooks> {
 
   async passkeyRemoved(...change: Parameters<Required<Hooks>['passkeyRemoved']>): Promise<void> {
     for (const domain of this.#domains) await domain.passkeyRemoved?.(...change);
+  }
+
+  async challengeOf(confirming: ConfirmationSubject): Promise<OwnChallenge | undefined> {
+    for (const domain of this.#domains) {
+      const challenge = await domain.challengeOf?.(confirming);
+      if (challenge !== undefined) return challenge;
+    }
+    return undefined;
   }
 
   async planChanged(...change: Parameters<Required<Hooks>['planChanged']>): Promise<void> {

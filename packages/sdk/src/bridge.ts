@@ -49,6 +49,10 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'system.changeAccount': true,
   'system.invite': true,
   'system.uninvite': true,
+  'wallet.export': true,
+  'wallet.proposePayment': true,
+  'wallet.proposePolicy': true,
+  'wallet.review': true,
 };
 
 /**

@@ -8,10 +8,13 @@ import type {
   MadeDraft,
   PickedContact,
   PickedFile,
+  ProposePayment,
+  ProposePolicy,
   SearchEntry,
   SearchResult,
   ServicesApp,
   SystemInventory,
+  WalletProposal,
   WorkloadStatus,
 } from '@platform/contract';
 import { type Backend, backendOf } from './backend.ts';
@@ -42,6 +45,7 @@ import {
 } from './services.ts';
 import { type AppState, stateOver } from './state.ts';
 import { userFilesService } from './user-files.ts';
+import { type WalletService, walletService } from './wallet.ts';
 
 export type {
   AppDetails,
@@ -71,7 +75,11 @@ export type {
   PendingProposal,
   PickedContact,
   PickedFile,
+  Policy,
+  ProposePayment,
+  ProposePolicy,
   PublishNotification,
+  Receipt,
   Schedule,
   ScheduleTargetApp,
   SearchEntry,
@@ -80,10 +88,15 @@ export type {
   SetupState,
   SharedFile,
   ShellEvent,
+  ShownWalletProposal,
   SystemInventory,
   ToolAnswer,
   UsableTool,
   UserFile,
+  WalletBalances,
+  WalletEntry,
+  WalletProposal,
+  WalletProposalState,
   WorkloadStatus,
 } from '@platform/contract';
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
@@ -106,6 +119,7 @@ export type {
   StreamOptions,
 } from './services.ts';
 export type { AppState } from './state.ts';
+export type { WalletService } from './wallet.ts';
 
 /** How many results of a search. */
 export interface SearchOptions extends BridgeCallOptions {
@@ -238,6 +252,11 @@ export class App {
     return userFilesService(this.#access);
   }
 
+  /** Proposals to the wallet, which wait there for the person. Grants `wallet.payment.propose` and `wallet.policy.propose`. */
+  wallet(): WalletService {
+    return walletService(this.#access);
+  }
+
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   schedules(): SchedulesService {
     return schedulesService(this.#access);
@@ -321,6 +340,22 @@ export class App {
    */
   async openLink(url: string, options?: BridgeCallOptions): Promise<boolean> {
     return (await this.bridge.call('links.open', { url }, options)).opened;
+  }
+
+  /**
+   * Proposes a payment and has the shell show its review at once. Call it while the app is in front. `client.wallet()` proposes without
+   * the review, and the person finds it in Wallet. Grant `wallet.payment.propose`.
+   *
+   * @returns the proposal as it is when the review is closed: `executed` once the person paid, `declined`, or still `pending`
+   * @throws {PlatformError} as `wallet().proposePayment`; `not_authorized` while the app is not in front
+   */
+  async proposePayment(payment: ProposePayment, options?: BridgeCallOptions): Promise<WalletProposal> {
+    return (await this.bridge.call('wallet.proposePayment', payment, options)).proposal;
+  }
+
+  /** The same for a limit on what apps may propose to pay. Grant `wallet.policy.propose`. */
+  async proposePolicy(policy: ProposePolicy, options?: BridgeCallOptions): Promise<WalletProposal> {
+    return (await this.bridge.call('wallet.proposePolicy', policy, options)).proposal;
   }
 
   /**

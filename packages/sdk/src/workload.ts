@@ -35,6 +35,7 @@ import {
   type SearchService,
   searchService,
 } from './services.ts';
+import { type WalletService, walletService } from './wallet.ts';
 import {
   acquireWorkLease,
   type RenewOptions,
@@ -65,6 +66,8 @@ export type {
   MessagingIdentity,
   MessagingNews,
   Notification,
+  ProposePayment,
+  ProposePolicy,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
@@ -73,6 +76,7 @@ export type {
   SharedFile,
   SystemInventory,
   UserFile,
+  WalletProposal,
   WorkflowEvent,
   WorkflowRun,
   WorkflowStatus,
@@ -122,6 +126,7 @@ export type {
   SearchService,
   StreamOptions,
 } from './services.ts';
+export type { WalletService } from './wallet.ts';
 export type { RenewOptions, WorkLeaseHandle, WorkLeaseOptions } from './work-lease.ts';
 export type { WorkflowListOptions, WorkflowsService } from './workflows.ts';
 
@@ -164,6 +169,8 @@ export class PlatformServicesClient {
   readonly files: FilesService;
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   readonly schedules: SchedulesService;
+  /** Proposals to the wallet, which wait there for the person. Grants `wallet.payment.propose` and `wallet.policy.propose`. */
+  readonly wallet: WalletService;
   /** Tools that this workload has for other apps. Grant `mcp.tools.serve`. */
   readonly tools: ToolsService;
   readonly #access: { readonly api: string; readonly token: string };
@@ -180,6 +187,7 @@ export class PlatformServicesClient {
     this.content = contentService(this.#access);
     this.files = filesService(this.#access);
     this.schedules = schedulesService(this.#access);
+    this.wallet = walletService(this.#access);
     this.tools = toolsService(this.#access, toolsPath);
   }
 

@@ -11,6 +11,7 @@ import {
   type RouteAnswer,
   type SetupState,
   type ToolAnswer,
+  type WalletProposal,
 } from '@platform/contract';
 import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
@@ -100,6 +101,15 @@ export const PROPOSAL: PendingProposal = {
 };
 const PROPOSED: ToolAnswer = { kind: 'proposal', proposal: PROPOSAL };
 
+const WALLET_PROPOSAL: WalletProposal = {
+  id: 'wpr-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203' as WalletProposal['id'],
+  kind: 'payment',
+  state: 'pending',
+  createdAt: '2026-11-21T10:00:00.000Z',
+  expiresAt: '2026-11-22T10:00:00.000Z',
+  receipt: null,
+};
+
 export interface World {
   grants: Grant[];
   /** By its manifest. */
@@ -148,6 +158,14 @@ export function world(change: Partial<World> = {}): World {
       'account.contacts.add': { contact: CONTACT },
       'account.contacts.change': { contact: CONTACT },
       'account.contacts.remove': undefined,
+      'apps.wallet.payments': { proposal: WALLET_PROPOSAL },
+      'apps.wallet.policies': { proposal: WALLET_PROPOSAL },
+      'wallet.read': { address: 'ada@platform.example', balances: [] },
+      'wallet.entries': { items: [], nextCursor: null },
+      'wallet.proposals.list': { items: [], nextCursor: null },
+      'wallet.policies.list': { items: [], nextCursor: null },
+      'wallet.policies.remove': undefined,
+      'wallet.receipt': { receipt: {} },
       'operator.settings.read': { providers: [] },
       'search.query': { query: 'notes', apps: [], items: [] },
     },
@@ -316,6 +334,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     reviewDraft: async (asker, draftId) => {
       did(`draft? ${asker} ${draftId}`);
+      return state.approves;
+    },
+    reviewProposal: async (asker, id) => {
+      did(`wallet? ${asker} ${id}`);
+      return { declined: !state.approves, proposal: WALLET_PROPOSAL };
+    },
+    saveStatement: async (asker, format) => {
+      did(`statement ${asker} ${format}`);
       return state.approves;
     },
     reviewUninstall: async (asker, appId) => {

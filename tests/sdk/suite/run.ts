@@ -7,6 +7,7 @@ import { contentCases } from './content-cases.ts';
 import { serviceCases } from './notification-cases.ts';
 import { peopleCases } from './people-cases.ts';
 import type { Cases, SuiteTools } from './tools.ts';
+import { walletCases } from './wallet-cases.ts';
 import { workflowCases } from './workflow-cases.ts';
 
 const CASE_MILLISECONDS = 60_000;
@@ -64,5 +65,12 @@ export function allCases(): Cases {
   const notifications = Object.entries(serviceCases).map(
     ([name, run]) => [name, ({ client }: SuiteTools) => run({ notifications: client.notifications, equal })] as const,
   );
-  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...contentCases, ...workflowCases };
+  return {
+    ...Object.fromEntries(notifications),
+    ...callCases,
+    ...peopleCases,
+    ...contentCases,
+    ...walletCases,
+    ...workflowCases,
+  };
 }

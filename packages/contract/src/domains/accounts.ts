@@ -249,6 +249,7 @@ const routes = {
     confirms: { nothing: 'begins a confirmation' },
     body: secretFree(confirmOptionsBody),
     answers: { 200: ceremonyOptions },
+    refuses: ['not_found', 'proposal_conflict'],
     rate: 'authentication',
   },
   'auth.session': {

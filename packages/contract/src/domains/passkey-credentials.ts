@@ -73,6 +73,8 @@ export const confirmedOperation = z.enum([
   'passkey.remove',
   'secret.bind',
   'tools.approve',
+  'wallet.payment',
+  'wallet.policy',
 ]);
 export type ConfirmedOperation = z.infer<typeof confirmedOperation>;
 
@@ -84,6 +86,8 @@ const WITH_SUBJECT: readonly ConfirmedOperation[] = [
   'passkey.remove',
   'secret.bind',
   'tools.approve',
+  'wallet.payment',
+  'wallet.policy',
 ];
 
 /** Operations that are about one thing, whose challenge may name it and then holds for it alone. */
@@ -94,7 +98,7 @@ export const confirmOptionsBody = z
     operation: confirmedOperation,
     /**
      * What it is about: the id of the passkey to remove, the name of the secret to bind, the setting with its value, the provider,
-     * with the origin of one to set (`openai@https://api.openai.com`), the request to connect, the proposed call of a tool; of no other operation.
+     * with the origin of one to set (`openai@https://api.openai.com`), the request to connect, the proposed call of a tool, the proposed payment or wallet policy; of no other operation.
      */
     subject: z
       .string()

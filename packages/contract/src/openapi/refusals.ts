@@ -1,6 +1,6 @@
 // Which refusals an operation answers with: those that follow from its entry in the route table, and those that the entry names
 // itself. A response for each status, with the codes that it may carry.
-import type { RouteSpec } from '../domain.ts';
+import { confirmedBy, type RouteSpec } from '../domain.ts';
 import { errors } from '../domains.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Json } from './json.ts';
@@ -31,7 +31,7 @@ export function refusalsOf(spec: RouteSpec): ErrorCode[] {
   add(forApps && spec.whilePaused !== true, 'runtime_paused', 'workload_unavailable');
   add(spec.params !== undefined, 'not_found');
   add(isPaged(spec), 'invalid_cursor');
-  add(typeof spec.confirms === 'string', 'verification_failed');
+  add(confirmedBy(spec).length > 0, 'verification_failed');
   add(body !== undefined, 'payload_too_large', 'unsupported_media_type', 'concurrency_limited');
   add(body !== undefined && 'refusesSecrets' in body, 'forbidden_material');
   // What a Gateway is asked for on the way, it answers itself.

@@ -16,10 +16,11 @@ export {
 export { createEnrolmentLink } from './passkeys/enrolment-link.ts';
 export { selectPausedAt, updatePaused } from './pause-queries.ts';
 export { type Plan, planOf, plans, setPlan } from './plan.ts';
-export { lockAccount } from './queries.ts';
+export { lockAccount, publicKeyOf } from './queries.ts';
 export { createInvitation, listInvitations, revokeInvitation } from './registration/invitations.ts';
 export type { SessionCaller } from './sessions/session-caller.ts';
 export { holdSession } from './sessions/session-queries.ts';
 export { listAccountStates, resumeSuspended, suspendAccount } from './suspension/suspend-account.ts';
 export { isSuspended, selectAccounts } from './suspension/suspension-queries.ts';
 export { ceremonyRefused, type Refused } from './webauthn/ceremony-fault.ts';
+export { verifyAssertion } from './webauthn/verify.ts';

@@ -213,6 +213,12 @@ export function passkeysOf(executor: Executor, accountKey: string): Promise<Pass
     .execute();
 }
 
+/** COSE, of a passkey that is there. */
+export async function publicKeyOf(executor: Executor, id: string): Promise<Buffer> {
+  const row = await executor.selectFrom('passkeys').select('public_key').where('id', '=', id).executeTakeFirstOrThrow();
+  return row.public_key;
+}
+
 /** Renames a passkey. @returns it after the change, or `undefined` when the account has no such passkey */
 export function labelPasskey(executor: Executor, accountKey: string, id: string, label: string) {
   return executor

@@ -92,6 +92,8 @@ export interface CoreConfig {
   readonly webSearchFile: string | null;
   /** Folder for package blobs: `<hash>.tgz`, and unpacked frontends. */
   readonly packagesDirectory: string;
+  /** What accounts pay each other with. */
+  readonly walletCurrency: { readonly code: string; readonly decimals: number };
   /** Folder with the built shell. */
   readonly shellDirectory: string;
 }

@@ -38,6 +38,7 @@ import {
   type Read,
   wrong,
 } from './variables.ts';
+import { readWalletSettings } from './wallet-settings.ts';
 import { readWebSettings, type WebSettings } from './web-settings.ts';
 
 /** The validated configuration of all parts of the platform. */
@@ -111,6 +112,7 @@ export function readConfiguration(environment: Environment, surroundings: Surrou
     ...readNotificationSettings(read),
     ...readSearchSettings(read),
     ...readMessagingSettings(read, web.origin),
+    ...readWalletSettings(read),
     intelligenceFile: optionalPathOf(read, 'PLATFORM_INTELLIGENCE_FILE'),
     webSearchFile: optionalPathOf(read, 'PLATFORM_WEB_SEARCH_FILE'),
     ...readObjectStoreSettings(read),

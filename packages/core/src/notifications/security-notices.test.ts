@@ -41,8 +41,10 @@ async function addPasskey(account: TestAccount): Promise<string> {
   return passkey.id;
 }
 
-/** Of each operation that a passkey confirms, but for those of the operator on other accounts and for a single call. */
-const CONFIRMED: Readonly<Record<Exclude<ConfirmedOperation, `operator.${string}` | 'tools.approve'>, Case>> = {
+/** Of each operation that a passkey confirms, but for those of the operator on other accounts, and for what happens once. */
+const CONFIRMED: Readonly<
+  Record<Exclude<ConfirmedOperation, `operator.${string}` | 'tools.approve' | `wallet.${string}`>, Case>
+> = {
   'passkey.add': { act: addPasskey, says: /“Passkey 2”/, leadsTo: 'passkeys', priority: 'high' },
   'passkey.remove': {
     act: async (owner) => {

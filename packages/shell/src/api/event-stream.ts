@@ -16,6 +16,8 @@ export interface EventStreamOptions extends Pick<LastingStreamOptions, 'onLive' 
   readonly onNotificationSettings: () => void;
   /** What apps propose changed. */
   readonly onProposals: () => void;
+  /** Something of the wallet changed. */
+  readonly onWallet: () => void;
   /** A stream began that may have missed events: lists should be read again. */
   readonly onFreshStart: () => void;
 }
@@ -56,6 +58,9 @@ function follow(live: ShellEvent, options: EventStreamOptions): void {
       break;
     case 'proposals':
       options.onProposals();
+      break;
+    case 'wallet':
+      options.onWallet();
       break;
   }
 }

@@ -122,6 +122,10 @@ const shellSide: ShellSide = {
   pickContact: (asker) => askForContact(askerOf(asker)),
   pickFile: async (asker, access) => (await import('./files/file-pick.tsx')).askForFile(askerOf(asker), asker, access),
   keepFile: async (asker, name) => (await import('./files/file-keep.tsx')).askToKeep(askerOf(asker), asker, name),
+  reviewProposal: async (asker, id) =>
+    (await import('./wallet/ask-about-proposal.ts')).askAboutWalletProposal(id, askerOf(asker)),
+  saveStatement: async (asker, format) =>
+    (await import('./wallet/save-statement.ts')).saveStatement(askerOf(asker), format),
   reviewPause: (asker) => askToPause(askerOf(asker)),
   reviewInvite: (asker, name) => askToInvite(name, askerOf(asker)),
   reviewUninvite: (asker, id) => askToUninvite(id, askerOf(asker)),

@@ -6,7 +6,7 @@ import { plainMessage } from '../api/api-error.ts';
 import { openEventStream } from '../api/event-stream.ts';
 import { live } from '../api/live.ts';
 import { forgetIcons } from '../apps/app-icons.ts';
-import { sendAppsChanged, sendNotification } from '../apps/frames/app-context.ts';
+import { sendAppsChanged, sendNotification, sendWalletChanged } from '../apps/frames/app-context.ts';
 import { guardFields } from '../apps/frames/field-guard.ts';
 import { keepFor } from '../apps/frames/kept.ts';
 import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/installed-apps.ts';
@@ -81,6 +81,7 @@ function begin(account: string): () => void {
     onRuntime: () => void readPause(),
     onNotificationSettings: () => void followNotificationSettings(),
     onProposals: proposals.follow,
+    onWallet: sendWalletChanged,
     onFreshStart: () => {
       void followDrafts();
       void readPause();

@@ -8,7 +8,10 @@ import { type Challenge, type Executor, insertChallenge, type Passkey, passkeysO
 import type { SessionCaller } from '../sessions/session-caller.ts';
 import { passkeyAlgorithms } from '../webauthn/passkey-algorithms.ts';
 
-type Bindings = Partial<Omit<Challenge, 'id' | 'challenge' | 'operation' | 'expires_at'>>;
+type Bindings = Partial<Omit<Challenge, 'id' | 'operation' | 'expires_at'>> & {
+  /** For which it can be used. Default: as long as any. */
+  readonly milliseconds?: number;
+};
 
 /** Whom a new passkey is for. */
 export interface PasskeyOwner {
@@ -71,7 +74,12 @@ export async function beginConfirmation(
   const { config, database } = context;
   const passkeys = await passkeysOf(database, accountKey);
   const bindings = { account_key: accountKey, session_id: sessionId, confirms: operation, subject };
-  const { id, challenge } = await storeChallenge(context, 'confirm', bindings);
+  const own = await context.lifecycle.challengeOf({ accountKey, operation, subject });
+  const milliseconds = Math.min(own?.milliseconds ?? config.challengeMilliseconds, config.challengeMilliseconds);
+  const { id, challenge } = await storeChallenge(context, 'confirm', {
+    ...bindings,
+    ...(own === undefined ? {} : { challenge: own.challenge, milliseconds }),
+  });
   return {
     challengeId: id,
     publicKey: {
@@ -79,7 +87,7 @@ export async function beginConfirmation(
       rpId: config.rpId,
       allowCredentials: passkeys.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
       userVerification: 'required',
-      timeout: config.challengeMilliseconds,
+      timeout: milliseconds,
     },
   };
 }
@@ -96,7 +104,7 @@ export function prfInputs({ rpId, prfLegacySalt }: Pick<CoreContext['config'], '
 async function storeChallenge(
   { database, clock, time, random, config }: CoreContext,
   operation: Challenge['operation'],
-  bindings: Bindings,
+  { milliseconds = config.challengeMilliseconds, ...bindings }: Bindings,
   executor: Executor = database,
 ): Promise<Challenge> {
   const now = clock();
@@ -112,7 +120,7 @@ async function storeChallenge(
     confirms: null,
     subject: null,
     ...bindings,
-    expires_at: new Date(now.getTime() + config.challengeMilliseconds),
+    expires_at: new Date(now.getTime() + milliseconds),
   };
   await insertChallenge(executor, challenge, time.proven()).catch((error: unknown) => {
     // The session may have ended since it was looked up.

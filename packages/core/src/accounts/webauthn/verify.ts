@@ -3,6 +3,7 @@
 import type { verifyAssertion as Assertion } from './verify-assertion.ts';
 import type { verifyRegistration as Registration } from './verify-registration.ts';
 
+/** Whether a passkey signed the challenge (WebAuthn Level 3, section 7.2). */
 export const verifyAssertion: typeof Assertion = async (...given) =>
   (await import('./verify-assertion.ts')).verifyAssertion(...given);
 

@@ -7,7 +7,7 @@ const MINUTE_MS = 60_000;
 
 export interface AskLimit {
   /**
-   * Runs one question of an app. `false` and `null` decline it.
+   * Runs one question of an app. `false` and `null` decline it, as does an answer that says `declined`.
    * @throws BridgeRefusal `concurrency_limited` while another question is open, `rate_limited` after repeated refusals
    */
   ask<Answer>(appId: string, question: () => Promise<Answer>): Promise<Answer>;
@@ -26,7 +26,7 @@ export function createAskLimit(now: () => number): AskLimit {
       open = true;
       try {
         const answer = await question();
-        const isDeclined = answer === false || answer === null;
+        const isDeclined = answer === false || Object(answer ?? { declined: true }).declined === true;
         refusals.set(appId, isDeclined ? [...recent, now()] : []);
         return answer;
       } finally {

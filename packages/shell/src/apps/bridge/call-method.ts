@@ -8,7 +8,7 @@ import {
 } from '@platform/contract';
 import { coveredBy, resourcesOf } from './grants.ts';
 import type { Call, Method, Only, Params } from './method.ts';
-import { methods } from './methods.ts';
+import { findMethod } from './methods.ts';
 import { readParams } from './params.ts';
 import { BridgeRefusal } from './refusal.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
@@ -23,24 +23,20 @@ export async function callMethod(
   method: string,
   params: unknown,
 ): Promise<unknown> {
-  if (isAnswered(method)) return await answer(method, shell, caller, params);
+  const found = await findMethod(method);
+  if (found !== undefined) return await answer(found, shell, caller, params);
   if (laterBridgeMethods.some((later) => later === method)) {
     throw new BridgeRefusal('unavailable', `This version of the platform does not offer ${method} yet.`);
   }
   throw new BridgeRefusal('not_found', 'Unknown bridge method.');
 }
 
-function isAnswered(method: string): method is BridgeCall {
-  return Object.hasOwn(methods, method);
-}
-
 async function answer<Name extends BridgeCall>(
-  name: Name,
+  method: Method<Name>,
   shell: ShellSide,
   caller: BridgeCaller,
   sent: unknown,
 ): Promise<unknown> {
-  const method: Method<Name> = methods[name];
   const params = readParams<Params<Name>>(method.params, sent);
   const resources = await grantedResources(method, params, shell, caller);
   requireCaller(method, params, caller);

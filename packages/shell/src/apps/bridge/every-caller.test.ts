@@ -9,7 +9,8 @@ import { type AskingBridgeCall, type BridgeCall, type ErrorCode, type Grant, per
 import { call, type World, world } from '../../../test-support/methods-world.ts';
 import { allSamples } from '../../../test-support/samples-of.ts';
 import type { Method, Only, Params } from './method.ts';
-import { methods } from './methods.ts';
+import { walletMethods } from './methods/wallet.ts';
+import { methods as firstMethods } from './methods.ts';
 import type { Reader } from './params.ts';
 import { type Port, servePort } from './port-session.ts';
 
@@ -35,6 +36,8 @@ const openToAll: readonly string[] = [
   ),
 ];
 
+const methods: { readonly [Name in BridgeCall]: Method<Name> } = { ...firstMethods, ...walletMethods };
+
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.create': true,
   'apps.requestInstall': true,
@@ -49,6 +52,10 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'system.changeAccount': true,
   'system.invite': true,
   'system.uninvite': true,
+  'wallet.export': true,
+  'wallet.proposePayment': true,
+  'wallet.proposePolicy': true,
+  'wallet.review': true,
 };
 
 const everything: Grant[] = Object.keys(permissions).map((id) => ({ id: id as Grant['id'], resources: ['*'] }));
@@ -193,7 +200,7 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
     wrong.push(JSON.parse('{"__proto__":{"appId":"notes"}}'));
     for (const [key, read] of Object.entries<Reader<unknown>>(method.params)) {
       const given = Object.entries(params ?? {}).find(([name]) => name === key)?.[1];
-      const isObject = key === 'arguments';
+      const isObject = key === 'arguments' || key === 'amount';
       for (const value of [
         null,
         isObject ? new Map() : {},

@@ -435,9 +435,7 @@ test('the context has the states of backends with the grant that shows them, and
 });
 
 test('methods that come later say so, unknown ones are not found, and nothing inherited is a method', async () => {
-  const later = laterBridgeMethods.filter((method) => /^(wallet|schedules)/.test(method));
-  assert.equal(later.length, 3);
-  for (const method of later) {
+  for (const method of laterBridgeMethods) {
     await assert.rejects(call(world({ grants: everything }), method), { code: 'unavailable', message: /yet/ });
   }
   for (const method of ['apps.destroy', 'notifications.publish', '', 'toString', '__proto__', 'constructor']) {

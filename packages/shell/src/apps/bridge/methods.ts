@@ -16,7 +16,9 @@ import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
 import { systemMethods } from './methods/system.ts';
 
-export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
+type WalletCall = Extract<BridgeCall, `wallet.${string}`>;
+
+export const methods: { readonly [Name in Exclude<BridgeCall, WalletCall>]: Method<Name> } = {
   ...contextMethods,
   ...keptMethods,
   ...notificationMethods,
@@ -32,3 +34,10 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...fileMethods,
   ...chromeMethods,
 };
+
+/** Those of the wallet are loaded when they are first called. @returns `undefined` for what is no method */
+export async function findMethod(name: string): Promise<Method<BridgeCall> | undefined> {
+  const table: object = name.startsWith('wallet.') ? (await import('./methods/wallet.ts')).walletMethods : methods;
+  // Nothing inherited is a method.
+  return Object.hasOwn(table, name) ? (table as Record<string, Method<BridgeCall>>)[name] : undefined;
+}

@@ -21,6 +21,7 @@ import type {
   WorkloadStatus,
 } from '@platform/contract';
 import type { call } from '../../api/client.ts';
+import type { DecidedProposal } from './method.ts';
 
 export interface NotificationPage {
   readonly items: readonly Notification[];
@@ -130,6 +131,10 @@ export interface ShellSide {
   pickFile(asker: string, access: 'read' | 'write'): Promise<PickedFile | null>;
   /** Trusted confirmation: the name under which the person keeps a copy of this file of the app; `null` when they declined. */
   keepFile(asker: string, name: string): Promise<string | null>;
+  /** Trusted review of a proposal to the wallet; resolves when the person approved, declined or closed it. */
+  reviewProposal(asker: string, proposalId: string): Promise<DecidedProposal>;
+  /** Saves the statement of the wallet, as `saveFile`. */
+  saveStatement(asker: string, format: 'csv' | 'json'): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 

@@ -56,6 +56,13 @@ export function sendAppsChanged(): void {
   );
 }
 
+/** Has the Wallet, if it is in front, read everything anew. */
+export function sendWalletChanged(): void {
+  sendToFront((appId) =>
+    appId === 'wallet' ? { event: 'context', data: contextOf(appId, lastGrants.get(appId) ?? []) } : null,
+  );
+}
+
 /** Passes a new record to the app in front, if its grant covers the topic. */
 export function sendNotification(notification: Notification): void {
   sendToFront((appId) =>

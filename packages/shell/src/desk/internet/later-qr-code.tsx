@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { QrCodeProps } from './qr-code.tsx';
+import type { QrCodeProps } from '../../design/qr-code.tsx';
 
 export function LaterQrCode(props: QrCodeProps) {
   const loaded = useSignal<{ readonly QrCode: ComponentType<QrCodeProps> } | null>(null);
   useEffect(() => {
-    import('./qr-code.tsx').then(
+    import('../../design/qr-code.tsx').then(
       ({ QrCode }) => {
         loaded.value = { QrCode };
       },

@@ -1,0 +1,6 @@
+// What the operator's commands use of the wallet.
+export { creditAccount } from './credit.ts';
+export { moneyText } from './money.ts';
+export type { Finding, Rail } from './rail.ts';
+export { verifyExport } from './verify-export.ts';
+export { verifyLedger } from './verify-ledger.ts';

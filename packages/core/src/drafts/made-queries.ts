@@ -164,17 +164,18 @@ export interface PreviewRow {
   readonly entry: string | null;
 }
 
-/** In place of the one before. */
+/** In place of the one before. @returns whether the draft still waits: it may be replaced while this is asked */
 export async function upsertPreview(
   db: Executor,
-  row: Insertable<DatabaseSchema['app_draft_previews']>,
-): Promise<void> {
-  const { host_label, expires_at } = row;
-  await db
-    .insertInto('app_draft_previews')
-    .values(row)
-    .onConflict((conflict) => conflict.column('draft_id').doUpdateSet({ host_label, expires_at }))
-    .execute();
+  { draft_id, host_label, app_id, expires_at }: Insertable<DatabaseSchema['app_draft_previews']>,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO app_draft_previews (draft_id, host_label, app_id, expires_at)
+    SELECT id, ${host_label}, ${app_id}, ${expires_at}::timestamptz FROM app_drafts WHERE id = ${draft_id} FOR KEY SHARE
+    ON CONFLICT (draft_id) DO UPDATE SET host_label = EXCLUDED.host_label, expires_at = EXCLUDED.expires_at`.execute(
+    db,
+  );
+  return numAffectedRows === 1n;
 }
 
 /** While the draft waits. */

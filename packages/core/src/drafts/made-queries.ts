@@ -78,8 +78,11 @@ export async function upsertError(
       SET times = LEAST(app_page_errors.times, 2147483646) + 1, last_at = EXCLUDED.last_at`.execute(db);
 }
 
-/** All but the last ones. */
-export async function trimErrors(db: Executor, installationId: InstallationId, most: number): Promise<void> {
+/** All but the last ones. What a clock that was ahead left goes first, so that nothing has to wait until then. */
+export async function trimErrors(
+  db: Executor,
+  { installationId, most, now }: { readonly installationId: InstallationId; readonly most: number; readonly now: Date },
+): Promise<void> {
   await db
     .deleteFrom('app_page_errors')
     .where('installation_id', '=', installationId)
@@ -88,6 +91,7 @@ export async function trimErrors(db: Executor, installationId: InstallationId, m
         .selectFrom('app_page_errors')
         .select('digest')
         .where('installation_id', '=', installationId)
+        .orderBy((row) => row('last_at', '>', now))
         .orderBy('last_at', 'desc')
         .orderBy('digest')
         .offset(most),

@@ -6,6 +6,7 @@ import { chromeMethods } from './methods/chrome.ts';
 import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
+import { fileMethods } from './methods/files.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
@@ -28,5 +29,6 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...mcpMethods,
   ...linkMethods,
   ...downloadMethods,
+  ...fileMethods,
   ...chromeMethods,
 };

@@ -10,8 +10,21 @@
     parent.postMessage({ type: 'platform.page-error', version: 1, error }, '*');
   }
 
+  // What is thrown or logged may be anything, also what has no text: this page goes on as it would without this file.
+  function textOf(value) {
+    try {
+      return String(value?.message ?? value);
+    } catch {
+      return 'A value without a text.';
+    }
+  }
+
   function stackOf(error) {
-    return typeof error?.stack === 'string' ? error.stack.replaceAll(location.origin, '').slice(0, 4000) : null;
+    try {
+      return typeof error?.stack === 'string' ? error.stack.replaceAll(location.origin, '').slice(0, 4000) : null;
+    } catch {
+      return null;
+    }
   }
 
   function pathOf(address) {
@@ -27,7 +40,7 @@
     true,
   );
   addEventListener('unhandledrejection', ({ reason }) =>
-    tell(`Nothing handles this: ${reason?.message ?? reason}`, { stack: stackOf(reason) }),
+    tell(`Nothing handles this: ${textOf(reason)}`, { stack: stackOf(reason) }),
   );
   addEventListener(
     'securitypolicyviolation',
@@ -43,6 +56,6 @@
   console.error = (...values) => {
     write.apply(console, values);
     const stack = values.map(stackOf).find((one) => one !== null) ?? null;
-    tell(values.map((value) => value?.message ?? String(value)).join(' '), { stack });
+    tell(values.map(textOf).join(' '), { stack });
   };
 })();

@@ -7,8 +7,10 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { openEvents } from '../../../../tests/support/event-reader.ts';
 import type { InstalledTestApp } from '../../../../tests/support/installed-app.ts';
 import { problemCode } from '../../../../tests/support/raw-http.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { publish } from '../../test-support/apps.ts';
 import { accept, appFiles, DRAFTS, handIn, makeApp, makerApp, review, waiting } from '../../test-support/made-apps.ts';
+import { Previews, weightOf } from './preview.ts';
 import { sweepDrafts } from './sweep.ts';
 
 let world: Constellation;
@@ -269,4 +271,39 @@ test('what nobody decides on in time expires', async () => {
   await sweep();
   time = 0;
   assert.equal(await count(), 0);
+});
+
+const preview = ({ id, hash }: { readonly id: string; readonly hash: string }) =>
+  person.fetch(`${DRAFTS}/${id}/preview`, { body: { hash } });
+
+test('all files of a page that is tried are unpacked once, and each takes room, however short', async () => {
+  const { context } = world.core;
+  const draft = await makeApp(maker, 'tried');
+  assert.equal((await preview(draft)).status, 200);
+  const { rows } = await context.pool.query('SELECT host_label FROM app_draft_previews WHERE draft_id = $1', [
+    draft.id,
+  ]);
+  const previews = new Previews(context);
+  const found = () => previews.find({ appId: 'tried', hostLabel: rows[0].host_label });
+  const [first, ...others] = await Promise.all([found(), found(), found()]);
+  assert.ok(first?.files.has('index.html'));
+  for (const other of others) assert.equal(other?.files, first?.files);
+  const many = Array.from({ length: limits.draftFiles.value }, (_, n) => [`${n}.js`, Buffer.alloc(0)] as const);
+  assert.ok(weightOf(new Map(many)) > 100 * limits.draftFiles.value);
+});
+
+test('an app that is replaced while its page is asked for is not there any more', async () => {
+  const { pool } = world.core.context;
+  const draft = await makeApp(maker, 'replaced');
+  const other = await pool.connect();
+  await other.query('BEGIN');
+  await other.query('DELETE FROM app_drafts WHERE id = $1', [draft.id]);
+  const asking = preview(draft);
+  await until('the preview to wait', async () => {
+    const { rowCount } = await pool.query('SELECT FROM pg_locks WHERE NOT granted');
+    return (rowCount ?? 0) > 0;
+  });
+  await other.query('COMMIT');
+  other.release();
+  assert.equal(problemCode(await asking), 'not_found');
 });

@@ -78,8 +78,11 @@ export async function upsertError(
       SET times = LEAST(app_page_errors.times, 2147483646) + 1, last_at = EXCLUDED.last_at`.execute(db);
 }
 
-/** All but the last ones. */
-export async function trimErrors(db: Executor, installationId: InstallationId, most: number): Promise<void> {
+/** All but the last ones. What a clock that was ahead left goes first, so that nothing has to wait until then. */
+export async function trimErrors(
+  db: Executor,
+  { installationId, most, now }: { readonly installationId: InstallationId; readonly most: number; readonly now: Date },
+): Promise<void> {
   await db
     .deleteFrom('app_page_errors')
     .where('installation_id', '=', installationId)
@@ -88,6 +91,7 @@ export async function trimErrors(db: Executor, installationId: InstallationId, m
         .selectFrom('app_page_errors')
         .select('digest')
         .where('installation_id', '=', installationId)
+        .orderBy((row) => row('last_at', '>', now))
         .orderBy('last_at', 'desc')
         .orderBy('digest')
         .offset(most),
@@ -164,17 +168,18 @@ export interface PreviewRow {
   readonly entry: string | null;
 }
 
-/** In place of the one before. */
+/** In place of the one before. @returns whether the draft still waits: it may be replaced while this is asked */
 export async function upsertPreview(
   db: Executor,
-  row: Insertable<DatabaseSchema['app_draft_previews']>,
-): Promise<void> {
-  const { host_label, expires_at } = row;
-  await db
-    .insertInto('app_draft_previews')
-    .values(row)
-    .onConflict((conflict) => conflict.column('draft_id').doUpdateSet({ host_label, expires_at }))
-    .execute();
+  { draft_id, host_label, app_id, expires_at }: Insertable<DatabaseSchema['app_draft_previews']>,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO app_draft_previews (draft_id, host_label, app_id, expires_at)
+    SELECT id, ${host_label}, ${app_id}, ${expires_at}::timestamptz FROM app_drafts WHERE id = ${draft_id} FOR KEY SHARE
+    ON CONFLICT (draft_id) DO UPDATE SET host_label = EXCLUDED.host_label, expires_at = EXCLUDED.expires_at`.execute(
+    db,
+  );
+  return numAffectedRows === 1n;
 }
 
 /** While the draft waits. */

@@ -4,7 +4,8 @@ import { limits, type PageError, type PageErrorReport, pageErrorReport, refuse }
 import { findAppVersion } from '../catalog/face.ts';
 import { earlier, type ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
-import { selectOwn } from '../installations/face.ts';
+import type { Executor } from '../database/schema.ts';
+import { lockOwn, selectOwn } from '../installations/face.ts';
 import { deleteOldErrors, selectErrors, selectMadeVersion, trimErrors, upsertError } from './made-queries.ts';
 import { type MadeApp, notMade, publishedByHand, requirePrivate } from './made-source.ts';
 import { selectMaker } from './queries.ts';
@@ -19,17 +20,33 @@ export async function reportPageError(
   report: PageErrorReport,
 ): Promise<boolean> {
   const { database, clock } = context;
-  const own = await selectOwn(database, accountKey, appId);
-  if (own === undefined) return false;
-  const { id, version } = own;
-  if ((await selectMadeVersion(database, accountKey, { appId, version })) === undefined) return false;
+  const made = { accountKey, appId };
+  // Most apps are none, and nothing is locked for what they say.
+  if (!(await isMade(database, made, await selectOwn(database, accountKey, appId)))) return false;
   const text = JSON.stringify(report);
-  const digest = createHash('sha256').update(`${version}\n${text}`).digest();
-  await database.transaction().execute(async (trx) => {
-    await upsertError(trx, { installation_id: id, digest, version, report: text, last_at: clock() });
-    await trimErrors(trx, id, limits.pageErrors.value);
+  return database.transaction().execute(async (trx) => {
+    // Another version, its removal and other reports wait for this, as it did for them.
+    const own = await lockOwn(trx, accountKey, appId);
+    if (own === undefined || !(await isMade(trx, made, own))) return false;
+    const { id, version } = own;
+    const digest = createHash('sha256').update(`${version}\n${text}`).digest();
+    const now = clock();
+    await upsertError(trx, { installation_id: id, digest, version, report: text, last_at: now });
+    await trimErrors(trx, { installationId: id, most: limits.pageErrors.value, now });
+    return true;
   });
-  return true;
+}
+
+/** Whether what is installed is the very package that an app made: its owner may have published another under the same number. */
+async function isMade(
+  db: Executor,
+  { accountKey, appId }: Pick<MadeApp, 'accountKey' | 'appId'>,
+  own: { readonly version: string } | undefined,
+): Promise<boolean> {
+  if (own === undefined) return false;
+  const { version } = own;
+  const hash = await selectMadeVersion(db, accountKey, { appId, version });
+  return hash !== undefined && (await findAppVersion(db, appId, version))?.packageHash === hash;
 }
 
 /**
@@ -62,14 +79,15 @@ export async function readPageErrors(context: CoreContext, made: MadeApp): Promi
   return fitting(errors);
 }
 
-/** The first ones, as long as their text fits into one answer. */
+/** The first ones, as long as their text fits into one answer. One that is too long by itself hides none of the others. */
 export function fitting<Item>(items: readonly Item[]): Item[] {
   let left: number = limits.madeAppText.value;
-  const end = items.findIndex((item) => {
+  const possible = items.filter((item) => JSON.stringify(item).length <= limits.madeAppText.value);
+  const end = possible.findIndex((item) => {
     left -= JSON.stringify(item).length;
     return left < 0;
   });
-  return items.slice(0, end === -1 ? undefined : end);
+  return possible.slice(0, end === -1 ? undefined : end);
 }
 
 const BATCH = 500;

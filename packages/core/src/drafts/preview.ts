@@ -29,12 +29,8 @@ export async function previewDraft(context: CoreContext, own: OwnDraft, hash: st
   if (draft.manifest.frontend === undefined) throw refuse('not_found', 'It has no pages to look at.');
   const hostLabel = opaqueLabel(random);
   const expiresAt = new Date(own.now.getTime() + limits.draftPreviewSeconds.value * 1_000);
-  await upsertPreview(database, {
-    draft_id: own.id,
-    host_label: hostLabel,
-    app_id: draft.app_id,
-    expires_at: expiresAt,
-  });
+  const row = { draft_id: own.id, host_label: hostLabel, app_id: draft.app_id, expires_at: expiresAt };
+  if (!(await upsertPreview(database, row))) throw refuse('not_found');
   const origin = appOrigin(config, draft.app_id, hostLabel);
   return { origin, url: `${origin}/`, expiresAt: expiresAt.toISOString() };
 }
@@ -49,6 +45,13 @@ export interface Previewed {
 
 /** Of all drafts that are looked at. */
 const MOST_BYTES = 32 * 1024 * 1024;
+/** What a file takes beside its bytes, however short it is. */
+const BYTES_OF_A_FILE = 1_024;
+
+/** Bytes of memory. */
+export function weightOf(files: Previewed['files']): number {
+  return [...files].reduce((sum, [name, bytes]) => sum + BYTES_OF_A_FILE + name.length + bytes.length, BYTES_OF_A_FILE);
+}
 
 /** Finds the drafts that are looked at, by their hosts. */
 export class Previews {
@@ -56,8 +59,10 @@ export class Previews {
   /** A draft never changes. */
   readonly #files = new LRUCache<DraftId, ReadonlyMap<string, Buffer>>({
     maxSize: MOST_BYTES,
-    sizeCalculation: (files) => [...files.values()].reduce((sum, bytes) => sum + bytes.length, 1),
+    sizeCalculation: weightOf,
   });
+  /** Those that are unpacked just now: a page asks for all its files at once. */
+  readonly #reading = new Map<DraftId, Promise<ReadonlyMap<string, Buffer> | null>>();
 
   constructor(context: CoreContext) {
     this.#context = context;
@@ -72,7 +77,15 @@ export class Previews {
     return files === null ? null : { entry: row.entry, files };
   }
 
-  async #read(id: DraftId): Promise<ReadonlyMap<string, Buffer> | null> {
+  #read(id: DraftId): Promise<ReadonlyMap<string, Buffer> | null> {
+    const underWay = this.#reading.get(id);
+    if (underWay !== undefined) return underWay;
+    const reading = this.#unpack(id).finally(() => this.#reading.delete(id));
+    this.#reading.set(id, reading);
+    return reading;
+  }
+
+  async #unpack(id: DraftId): Promise<ReadonlyMap<string, Buffer> | null> {
     const packed = await selectPackage(this.#context.database, id);
     if (packed === undefined) return null;
     const files = new Map<string, Buffer>();

@@ -7,10 +7,11 @@ import { registerAccount, type TestAccount } from '../../../../tests/support/cli
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { type InstalledTestApp, installTestApp } from '../../../../tests/support/installed-app.ts';
 import { connectHub, type HubClient } from '../../../../tests/support/mcp-client.ts';
+import { until } from '../../../../tests/support/wait.ts';
 import { accept, appFiles, DRAFTS, MAKES, review } from '../../test-support/made-apps.ts';
 import { draftFiles } from './account-files.ts';
 import type { AppKit } from './app-kit.ts';
-import { sweepPageErrors } from './page-errors.ts';
+import { fitting, sweepPageErrors } from './page-errors.ts';
 
 const TOOLS = ['change', 'create', 'errors', 'log', 'source', 'templates'].map((one) => `platform-apps.${one}`);
 const CALLS: Grant = { id: 'mcp.tools.call', resources: ['platform-apps.*'] };
@@ -186,6 +187,48 @@ test('errors of before are kept as long as promised, and the last ones alone', a
   const { rowCount } = await context.pool.query('SELECT FROM app_page_errors');
   ahead = 0;
   assert.equal(rowCount, 0);
+});
+
+test('what a clock that was ahead left hides no other error', async () => {
+  await accepted(await make('create', { appId: 'ahead', files: appFiles('ahead') }));
+  ahead = 600_000;
+  for (let n = 0; n < limits.pageErrors.value; n += 1) await report('ahead', { message: `then ${n}` });
+  ahead = 0;
+  await report('ahead', { message: 'now' });
+  const messages = (await errorsOf('ahead')).map(({ message }) => message);
+  assert.ok(messages.includes('now'), messages.join());
+});
+
+test('a line that is too long for an answer hides none of the others', () => {
+  const long = 'x'.repeat(limits.madeAppText.value);
+  assert.deepEqual(fitting(['newest', long, 'older']), ['newest', 'older']);
+  const half = long.slice(0, -100);
+  assert.deepEqual(fitting([half, half, 'older']), [half]);
+});
+
+test('what its owner published under the number of a made version says nothing to who made that', async () => {
+  await accepted(await make('create', { appId: 'replaced', files: appFiles('replaced') }));
+  assert.deepEqual(await report('replaced', {}), { kept: true });
+  const { pool } = world.core.context;
+  await pool.query("UPDATE made_versions SET hash = repeat('0', 64) WHERE app_id = 'replaced'");
+  assert.deepEqual(await report('replaced', { message: 'of another package' }), { kept: false });
+});
+
+test('an error that is reported while the app changes is judged by what is there then', async () => {
+  await accepted(await make('create', { appId: 'changing', files: appFiles('changing') }));
+  const { pool } = world.core.context;
+  const other = await pool.connect();
+  await other.query('BEGIN');
+  await other.query("SELECT FROM installations WHERE app_id = 'changing' FOR UPDATE");
+  const reporting = report('changing', {});
+  await until('the report to wait', async () => {
+    const { rowCount } = await pool.query('SELECT FROM pg_locks WHERE NOT granted');
+    return (rowCount ?? 0) > 0;
+  });
+  await other.query("DELETE FROM made_versions WHERE app_id = 'changing'");
+  await other.query('COMMIT');
+  other.release();
+  assert.deepEqual(await reporting, { kept: false });
 });
 
 test('an answer holds so much text, and says how to go on', async () => {

@@ -43,6 +43,7 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'contacts.pick': true,
   'downloads.save': true,
   'links.open': true,
+  'mcp.reviewProposal': true,
   'runtime.pause': true,
   'system.changeAccount': true,
   'system.invite': true,

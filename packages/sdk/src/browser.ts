@@ -40,6 +40,13 @@ import {
 import { type AppState, stateOver } from './state.ts';
 
 export type {
+  AgentAnswer,
+  AgentEvent,
+  AgentProblem,
+  AgentProfile,
+  AgentProfileBody,
+  AgentSession,
+  AgentSessionsFound,
   AppDetails,
   BridgeContext,
   CatalogEntry,

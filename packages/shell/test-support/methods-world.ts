@@ -90,6 +90,14 @@ export const PROPOSAL: PendingProposal = {
 };
 const PROPOSED: ToolAnswer = { kind: 'proposal', proposal: PROPOSAL };
 
+const LIMITS = { requestsPerMinute: 60, monthlyTokens: 1_000_000 };
+const INTELLIGENCE = {
+  limits: LIMITS,
+  operatorLimits: LIMITS,
+  currency: 'EUR',
+  usage: { month: '2026-11', requests: 3, tokens: 1_200, reserved: 300, models: [] },
+};
+
 export interface World {
   grants: Grant[];
   /** By its manifest. */
@@ -139,6 +147,7 @@ export function world(change: Partial<World> = {}): World {
       'account.contacts.change': { contact: CONTACT },
       'account.contacts.remove': undefined,
       'operator.settings.read': { providers: [] },
+      'apps.intelligence.read': INTELLIGENCE,
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),
@@ -306,6 +315,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     },
     reviewDraft: async (asker, draftId) => {
       did(`draft? ${asker} ${draftId}`);
+      return state.approves;
+    },
+    proposalState: async (asker, id) => {
+      did(`proposal ${asker} ${id}`);
+      return { state: state.approves ? 'executed' : 'pending' };
+    },
+    reviewProposal: async (asker, id) => {
+      did(`proposal? ${asker} ${id}`);
       return state.approves;
     },
     reviewUninstall: async (asker, appId) => {

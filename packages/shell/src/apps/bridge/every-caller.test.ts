@@ -27,8 +27,8 @@ const openToAll: readonly string[] = [
   'contacts.pick {}',
   'search.open {}',
   // Core decides with the app's own grants.
-  ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool'] as const).flatMap((name) =>
-    samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
+  ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool', 'mcp.proposalState', 'mcp.reviewProposal'] as const).flatMap(
+    (name) => samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
   ),
 ];
 
@@ -40,6 +40,7 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'contacts.pick': true,
   'downloads.save': true,
   'links.open': true,
+  'mcp.reviewProposal': true,
   'runtime.pause': true,
   'system.changeAccount': true,
   'system.invite': true,

@@ -6,6 +6,7 @@ import { chromeMethods } from './methods/chrome.ts';
 import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
+import { intelligenceMethods } from './methods/intelligence.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
@@ -26,6 +27,7 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...searchMethods,
   ...contactMethods,
   ...mcpMethods,
+  ...intelligenceMethods,
   ...linkMethods,
   ...downloadMethods,
   ...chromeMethods,

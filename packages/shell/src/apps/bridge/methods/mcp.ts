@@ -2,7 +2,7 @@
 // others, which the shell passes on and never shows.
 import type { ErrorCode } from '@platform/contract';
 import type { MethodsOf } from '../method.ts';
-import { cursorText, optional, plainObject, toolNameText } from '../params.ts';
+import { cursorText, optional, plainObject, proposalIdText, toolNameText } from '../params.ts';
 import { BridgeRefusal } from '../refusal.ts';
 
 export const mcpMethods: MethodsOf<'mcp'> = {
@@ -25,5 +25,15 @@ export const mcpMethods: MethodsOf<'mcp'> = {
       // Core refuses with codes of the table.
       throw new BridgeRefusal((answer.refusal?.code ?? 'upstream_failed') as ErrorCode, why);
     },
+  },
+  'mcp.proposalState': {
+    params: { id: proposalIdText },
+    run: ({ shell, caller, params }) => shell.proposalState(caller.appId, params.id),
+  },
+  'mcp.reviewProposal': {
+    params: { id: proposalIdText },
+    front: true,
+    asks: ({ shell, caller, params }) => shell.reviewProposal(caller.appId, params.id),
+    run: ({ shell, caller, params }, _isDecided) => shell.proposalState(caller.appId, params.id),
   },
 };

@@ -36,7 +36,7 @@ async function begin(sitting: Sitting, device: string, text: string): Promise<vo
 }
 
 const log = ({ app }: Sitting) => app.getByRole('log');
-const card = ({ app }: Sitting, name: string | RegExp) => app.getByRole('region', { name });
+const card = ({ app }: Sitting, name: string | RegExp) => app.getByRole('article', { name });
 
 for (const [device, viewport] of DEVICES)
   test(`on a ${device} a person talks with their agent`, { timeout: STORY_MS }, async (t) => {

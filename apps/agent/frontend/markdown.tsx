@@ -85,8 +85,9 @@ function list({ ordered, start, items }: Tokens.List, depth: number): JSX.Elemen
 
 function table({ header, rows }: Tokens.Table, depth: number): JSX.Element {
   return (
+    // biome-ignore lint/a11y/useSemanticElements: no group of fields, and as a section it would be a landmark of the page.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard.
-    <section class="wide" aria-label="Table" tabIndex={0}>
+    <div class="wide" role="group" aria-label="Table" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -105,7 +106,7 @@ function table({ header, rows }: Tokens.Table, depth: number): JSX.Element {
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   );
 }
 

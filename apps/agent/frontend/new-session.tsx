@@ -17,7 +17,7 @@ interface NewSessionProps {
   readonly onBack: () => void;
 }
 
-export function NewSession({ agent, profiles, onBegin, onBack }: NewSessionProps) {
+export function NewSession({ app, agent, profiles, onBegin, onBack }: NewSessionProps) {
   const [kept, setProfile] = useKept<string>('profile', MAIN);
   const [isSending, setSending] = useState(false);
   const profile = profiles.find(({ id }) => id === kept) ?? profiles[0];
@@ -49,7 +49,7 @@ export function NewSession({ agent, profiles, onBegin, onBack }: NewSessionProps
             </p>
           </>
         ) : (
-          <ProblemCard problem={problem} />
+          <ProblemCard app={app} problem={problem} />
         )}
         {profiles.length > 1 && (
           <label class="choice">
@@ -64,7 +64,7 @@ export function NewSession({ agent, profiles, onBegin, onBack }: NewSessionProps
           </label>
         )}
       </div>
-      <AiLine agent={agent} profile={profile} />
+      {problem === null && <AiLine agent={agent} profile={profile} />}
       <Composer draftOf="new" isBusy={isSending} onSend={send} />
     </>
   );

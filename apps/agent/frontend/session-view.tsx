@@ -29,6 +29,7 @@ const NEAR_END = 80;
 export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: SessionViewProps) {
   const session = useSession(agent.api, id, agent.reload);
   const { card, thread, outgoing } = session;
+  const { isRunning } = thread;
   const items = useMemo(() => itemsOf(thread), [thread]);
   const { asked, isUnanswered } = lastTurn(thread);
   const profiles = agent.profiles.value ?? [];
@@ -45,7 +46,7 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
     if (heightBefore.current !== undefined) element.scrollTop += element.scrollHeight - heightBefore.current;
     else if (atEnd.current) element.scrollTop = element.scrollHeight;
     heightBefore.current = undefined;
-  }, [items, outgoing]);
+  }, [items, outgoing, isRunning]);
 
   async function readEarlier(): Promise<void> {
     heightBefore.current = scroll.current?.scrollHeight;
@@ -66,7 +67,6 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
     return begun;
   }
 
-  const { isRunning } = thread;
   const canChange = !isRunning && !isBranching && outgoing === undefined;
   const goOn = () => void say('Go on.');
   const draw = (item: Item, index: number) => {
@@ -75,7 +75,7 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
       return <Said key={item.key} item={item} onAnew={canChange ? (text) => branch(item, text) : undefined} />;
     if (item.kind === 'answer') return <Answer key={item.key} text={item.text} isPartial={item.isPartial} />;
     if (item.kind === 'tool') return <ToolCard key={item.key} app={app} item={item} tools={agent.tools} />;
-    if (item.kind === 'failed') return <ProblemCard key={item.key} problem={item.error} />;
+    if (item.kind === 'failed') return <ProblemCard key={item.key} app={app} problem={item.error} />;
     return <End key={item.key} reason={item.reason} asks={item.asks} onGoOn={canChange && isLast ? goOn : undefined} />;
   };
 

@@ -19,17 +19,17 @@ export function ToolCard({ app, item, tools }: ToolCardProps) {
   const words = toolInWords(tool, tools);
   const asks = query !== undefined && result === undefined && !item.isOver;
   return (
-    <section class="card tool" aria-label={words}>
+    <article class="card tool" aria-label={words}>
       <details>
         <summary>
           <span class="tool-name">{words}</span>
           {proposal === undefined && <State item={item} asks={asks} />}
         </summary>
-        <h4>With</h4>
+        <h3>With</h3>
         <Given given={given} />
         {result !== undefined && (
           <>
-            <h4>Result</h4>
+            <h3>Result</h3>
             <p class="quiet small">{speakerOf(tool, tools)}</p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
             <pre class="foreign" dir="auto" tabIndex={0}>
@@ -57,7 +57,7 @@ export function ToolCard({ app, item, tools }: ToolCardProps) {
       )}
       {proposal !== undefined && <ProposalLine app={app} proposal={proposal} />}
       {result?.draft !== undefined && <DraftLine app={app} draft={result.draft} />}
-    </section>
+    </article>
   );
 }
 

@@ -19,8 +19,10 @@ export interface FoundSessions {
 
 const { agentSearchItems, agentSearchSize } = agents.limits;
 /** Of a message, around the first word. */
-const EXCERPT_BEFORE = 60;
+const EXCERPT_BEFORE = 20;
 const EXCERPT = 200;
+/** Marks of Markdown, which a line of a list does not need. */
+const MARKS = /[#*`|>]+/g;
 
 /**
  * Reads what is on the disk, which every message is before it counts. All words have to occur, in whatever case.
@@ -80,7 +82,7 @@ function newestMatch(journal: string, words: readonly string[]): FoundSession['m
 }
 
 function excerptOf(text: string, word: string): string {
-  const line = withoutHarmful(text).replaceAll(/\s+/g, ' ').trim();
+  const line = withoutHarmful(text).replaceAll(MARKS, ' ').replaceAll(/\s+/g, ' ').trim();
   const at = Math.max(0, plain(line).indexOf(word) - EXCERPT_BEFORE);
   const cut = line.slice(at, at + EXCERPT).toWellFormed();
   return `${at > 0 ? '…' : ''}${cut}${at + EXCERPT < line.length ? '…' : ''}`;

@@ -356,7 +356,7 @@ export const intelligence = { limits, errors, routes } as const;
 
 declare module '../bridge-calls.ts' {
   interface BridgeCalls {
-    /** What the app itself used of AI models this month, and its limits; with any `intelligence.use`. */
+    /** What the app itself used of AI models this month, and its limits. Every app may ask. */
     'intelligence.usage': {
       params: undefined;
       result: {

@@ -26,6 +26,7 @@ const openToAll: readonly string[] = [
   'downloads.save {"file":{},"name":"list.csv"}',
   'contacts.pick {}',
   'search.open {}',
+  'intelligence.usage {}',
   // Core decides with the app's own grants.
   ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool', 'mcp.proposalState', 'mcp.reviewProposal'] as const).flatMap(
     (name) => samples[name].map((params) => `${name} ${JSON.stringify(params)}`),

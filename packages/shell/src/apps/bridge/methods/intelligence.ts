@@ -4,8 +4,6 @@ import type { MethodsOf } from '../method.ts';
 export const intelligenceMethods: MethodsOf<'intelligence'> = {
   'intelligence.usage': {
     params: {},
-    grant: 'intelligence.use',
-    target: 'any',
     async run({ shell, caller: { appId } }) {
       const { limits, usage } = await shell.call('apps.intelligence.read', { params: { appId } });
       // Not which models it was, nor what they cost the person.

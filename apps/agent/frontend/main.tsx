@@ -45,7 +45,8 @@ function PersonalAgent({ app }: { readonly app: App }) {
         throw error;
       }
       agent.reload();
-      setOpen(id);
+      // Nobody goes back to an empty beginning.
+      setOpen(id, open === NEW ? 'place' : undefined);
       return true;
     } catch (error) {
       setProblem(messageOf(error));

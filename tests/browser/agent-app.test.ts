@@ -48,7 +48,7 @@ for (const [device, viewport] of DEVICES)
       const held = Promise.withResolvers<void>();
       desk.provider.play(() => ({ text: ANSWER, hold: held.promise }));
       if (device === 'phone') await app.getByRole('button', { name: 'New', exact: true }).click();
-      await app.getByText(/1 million of 1 million tokens left/).waitFor();
+      await app.getByText(/1 million tokens left this month/).waitFor();
       await look(page, device, 'agent-new');
       await say(sitting, 'How do I water a fern?');
       await log(sitting).getByText('Three ways to water a fern').waitFor();

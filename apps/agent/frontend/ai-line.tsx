@@ -9,9 +9,7 @@ export function AiLine({ agent, profile }: { readonly agent: UsedAgent; readonly
   const share = shareOf(profile);
   const parts = [
     ...(model === null ? [] : [model.id]),
-    ...(budget === undefined
-      ? []
-      : [`${tokensInWords(budget.left)} of ${tokensInWords(budget.most)} tokens left this month`]),
+    ...(budget === undefined ? [] : [`${tokensInWords(budget.left)} tokens left this month`]),
     ...(share === undefined ? [] : [share]),
   ];
   return parts.length === 0 ? null : <p class="quiet small ai-line">{parts.join(' · ')}</p>;

@@ -30,6 +30,8 @@ function PersonalAgent({ app }: { readonly app: App }) {
   const agent = useAgent(app);
   const { api, sessions, profiles, described } = agent;
   const [open, setOpen] = useOpened('open');
+  /** Back always leads to the list. */
+  const go = (id: string) => setOpen(id, id === '' || open === '' ? undefined : 'place');
   const [problem, setProblem] = useState<string>();
 
   /** @returns whether the agent took it */
@@ -45,8 +47,7 @@ function PersonalAgent({ app }: { readonly app: App }) {
         throw error;
       }
       agent.reload();
-      // Nobody goes back to an empty beginning.
-      setOpen(id, open === NEW ? 'place' : undefined);
+      go(id);
       return true;
     } catch (error) {
       setProblem(messageOf(error));
@@ -58,7 +59,7 @@ function PersonalAgent({ app }: { readonly app: App }) {
     setProblem(undefined);
     try {
       await api.remove(id);
-      setOpen('');
+      go('');
     } catch (error) {
       setProblem(messageOf(error));
     }
@@ -72,21 +73,21 @@ function PersonalAgent({ app }: { readonly app: App }) {
       <section class="side" aria-label="Conversations">
         <div class="row between head">
           <h1>Personal Agent</h1>
-          <button type="button" class="primary" onClick={() => setOpen(NEW)}>
+          <button type="button" class="primary" onClick={() => go(NEW)}>
             New
           </button>
         </div>
         <Failure text={described.failure ?? sessions.failure} />
-        <SessionList agent={agent} open={open} onOpen={setOpen} />
+        <SessionList agent={agent} open={open} onOpen={go} />
         <div class="foot">
-          <button type="button" aria-current={open === PROFILES ? 'page' : undefined} onClick={() => setOpen(PROFILES)}>
+          <button type="button" aria-current={open === PROFILES ? 'page' : undefined} onClick={() => go(PROFILES)}>
             Agents
           </button>
         </div>
       </section>
       <section class="stage" aria-label={open === PROFILES ? 'Agents' : 'Conversation'}>
         {open === PROFILES ? (
-          <Profiles agent={agent} onBack={() => setOpen('')} />
+          <Profiles agent={agent} onBack={() => go('')} />
         ) : open.startsWith('ses-') ? (
           <SessionView
             key={open}
@@ -95,16 +96,10 @@ function PersonalAgent({ app }: { readonly app: App }) {
             id={open}
             onBegin={begin}
             onRemove={() => remove(open)}
-            onBack={() => setOpen('')}
+            onBack={() => go('')}
           />
         ) : (
-          <NewSession
-            app={app}
-            agent={agent}
-            profiles={profiles.value ?? []}
-            onBegin={begin}
-            onBack={() => setOpen('')}
-          />
+          <NewSession app={app} agent={agent} profiles={profiles.value ?? []} onBegin={begin} onBack={() => go('')} />
         )}
         <Failure text={problem} />
       </section>

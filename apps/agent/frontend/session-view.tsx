@@ -36,17 +36,26 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
   const profile = profiles.find((one) => one.id === card?.profile);
   const [isBranching, setBranching] = useState(false);
   const scroll = useRef<HTMLDivElement>(null);
+  const inner = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   /** The height before earlier events came, to stay where the person reads. */
   const heightBefore = useRef<number | undefined>(undefined);
 
   useLayoutEffect(() => {
     const element = scroll.current;
-    if (element === null) return;
-    if (heightBefore.current !== undefined) element.scrollTop += element.scrollHeight - heightBefore.current;
-    else if (atEnd.current) element.scrollTop = element.scrollHeight;
+    if (element === null || heightBefore.current === undefined) return;
+    element.scrollTop += element.scrollHeight - heightBefore.current;
     heightBefore.current = undefined;
-  }, [items, outgoing, isRunning]);
+  }, [items]);
+  useLayoutEffect(() => {
+    if (inner.current === null) return undefined;
+    // Whatever grows: an answer, or a card that learns what became of a proposal.
+    const watch = new ResizeObserver(() => {
+      if (atEnd.current) scroll.current?.scrollTo({ top: scroll.current.scrollHeight });
+    });
+    watch.observe(inner.current);
+    return () => watch.disconnect();
+  }, []);
 
   async function readEarlier(): Promise<void> {
     heightBefore.current = scroll.current?.scrollHeight;
@@ -103,26 +112,28 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
           atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_END;
         }}
       >
-        {card === undefined && session.problem === undefined && <p class="quiet">Your agent wakes up…</p>}
-        {thread.earlier && (
-          <button type="button" class="earlier" onClick={() => void readEarlier()}>
-            Show what was said before
-          </button>
-        )}
-        {items.map(draw)}
-        {outgoing !== undefined && <Pending text={outgoing} />}
-        {isRunning && outgoing === undefined && <AtWork items={items} />}
-        {canChange && asked !== undefined && card !== undefined && (
-          <p class="row again">
-            <button
-              type="button"
-              class="slim"
-              onClick={() => void (isUnanswered ? say(asked.text) : branch(asked, asked.text))}
-            >
-              {isUnanswered ? 'Try again' : 'Answer again'}
+        <div ref={inner} class="said">
+          {card === undefined && session.problem === undefined && <p class="quiet">Your agent wakes up…</p>}
+          {thread.earlier && (
+            <button type="button" class="earlier" onClick={() => void readEarlier()}>
+              Show what was said before
             </button>
-          </p>
-        )}
+          )}
+          {items.map(draw)}
+          {outgoing !== undefined && <Pending text={outgoing} />}
+          {isRunning && outgoing === undefined && <AtWork items={items} />}
+          {canChange && asked !== undefined && card !== undefined && (
+            <p class="row again">
+              <button
+                type="button"
+                class="slim"
+                onClick={() => void (isUnanswered ? say(asked.text) : branch(asked, asked.text))}
+              >
+                {isUnanswered ? 'Try again' : 'Answer again'}
+              </button>
+            </p>
+          )}
+        </div>
       </div>
       <Announcer items={items} isRunning={isRunning} />
       {session.isAway && (

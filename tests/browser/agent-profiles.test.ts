@@ -59,7 +59,7 @@ for (const [device, viewport] of DEVICES)
     await app.getByRole('button', { name: 'Answer again' }).waitFor();
     await app.getByLabel('Message to your agent').fill('And the day after?');
     await app.getByRole('button', { name: 'Send', exact: true }).click();
-    await app.getByText('This agent has used up its share of this month.').waitFor();
+    await app.getByRole('log').getByText('This agent has used up its share of this month.').waitFor();
     await look(page, device, 'agents-share');
 
     // The other one still answers.

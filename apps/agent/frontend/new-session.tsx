@@ -1,6 +1,6 @@
 // The beginning of a conversation: with which agent, and what is missing where it cannot answer yet.
 import type { AgentProfile, App } from '@platform/sdk/browser';
-import { useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useKept } from '../../shared/kept.ts';
 import { AiLine } from './ai-line.tsx';
 import { Composer } from './composer.tsx';
@@ -19,6 +19,7 @@ interface NewSessionProps {
 
 export function NewSession({ app, agent, profiles, onBegin, onBack }: NewSessionProps) {
   const [kept, setProfile] = useKept<string>('profile', MAIN);
+  const choice = useId();
   const [isSending, setSending] = useState(false);
   const profile = profiles.find(({ id }) => id === kept) ?? profiles[0];
   const described = agent.described.value;
@@ -52,16 +53,20 @@ export function NewSession({ app, agent, profiles, onBegin, onBack }: NewSession
           <ProblemCard app={app} problem={problem} />
         )}
         {profiles.length > 1 && (
-          <label class="choice">
-            <span>Agent</span>
-            <select value={profile?.id ?? MAIN} onChange={({ currentTarget }) => setProfile(currentTarget.value)}>
+          <div class="choice">
+            <label htmlFor={choice}>Agent</label>
+            <select
+              id={choice}
+              value={profile?.id ?? MAIN}
+              onChange={({ currentTarget }) => setProfile(currentTarget.value)}
+            >
               {profiles.map(({ id }) => (
                 <option key={id} value={id}>
                   {nameOf(id, profiles)}
                 </option>
               ))}
             </select>
-          </label>
+          </div>
         )}
       </div>
       {problem === null && <AiLine agent={agent} profile={profile} />}

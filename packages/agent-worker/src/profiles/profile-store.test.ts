@@ -47,8 +47,7 @@ test('others come and go, each with a name', (t) => {
   assert.throws(() => store.change(id, body({ name: '' })), { code: 'invalid_request' });
   store.remove(id);
   assert.equal(store.find(id), undefined);
-  for (const act of [() => store.remove(id), () => store.change(id, body())])
-    assert.throws(act, { code: 'not_found' });
+  for (const act of [() => store.remove(id), () => store.change(id, body())]) assert.throws(act, { code: 'not_found' });
   for (let count = store.list().length; count < agents.limits.agentProfiles.value; count += 1) store.create(body());
   assert.throws(() => store.create(body()), { code: 'concurrency_limited' });
 });

@@ -49,7 +49,7 @@ for (const name of APPS) {
     const warned = page.waitForEvent('console', (message) => message.text().startsWith('This browser blocks'));
     await page.getByRole('button', { name: 'Home' }).click();
     const shown = page.frameLocator(`iframe[title="${name}"]`);
-    if (['Personal Agent', 'Wallet'].includes(name)) await unfoldLater(page);
+    if (name === 'Wallet') await unfoldLater(page);
     const button = tileOf(page, name);
     if (name !== 'Launcher') await pressAway(button, shown.owner());
     else await page.reload();

@@ -12,7 +12,7 @@ interface Story {
   readonly pictures?: string;
 }
 
-const LATER: readonly string[] = ['Wallet', 'Personal Agent'];
+const LATER: readonly string[] = ['Wallet'];
 
 export class Newcomer {
   readonly #person: Person;
@@ -192,15 +192,19 @@ export class Newcomer {
   }
 
   async opensWhatComesLater(): Promise<void> {
-    for (const [name, line] of [
-      ['Wallet', 'payments come in a later version'],
-      ['Personal Agent', 'your assistant comes in a later version'],
-    ] as const) {
-      await this.#open(name);
-      await this.#app(name).getByText(line).waitFor();
-      await this.#app(name).getByText(this.#story.account, { exact: true }).waitFor();
-      await this.#look(name.toLowerCase().replace(' ', '-'));
-    }
+    await this.#open('Wallet');
+    await this.#app('Wallet').getByText('payments come in a later version').waitFor();
+    await this.#app('Wallet').getByText(this.#story.account, { exact: true }).waitFor();
+    await this.#look('wallet');
+  }
+
+  async readsWhatTheirAgentLacks(): Promise<void> {
+    await this.#open('Personal Agent');
+    const agent = this.#app('Personal Agent');
+    await agent.getByText('Nothing was said yet.').waitFor();
+    await agent.getByRole('button', { name: 'New', exact: true }).click();
+    await agent.getByRole('heading', { name: 'Your agent needs an AI provider' }).waitFor();
+    await this.#look('personal-agent');
   }
 
   async signsOutAndIn(text: string): Promise<void> {

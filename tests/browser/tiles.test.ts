@@ -18,7 +18,7 @@ const SERVER = `
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
 const AT_FIRST = ['Contacts', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store'];
-const LATER = ['Personal Agent', 'Wallet'];
+const LATER = ['Wallet'];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -273,7 +273,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   // The Store and Settings say the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/store`);
   const store = page.frameLocator('iframe[title="Store"]');
-  for (const name of ['Wallet', 'Personal Agent'])
+  for (const name of LATER)
     await store.getByRole('article').filter({ hasText: name }).getByText('Soon', { exact: false }).first().waitFor();
   await page.goto(`${platform.origin}/#/app/settings`);
   await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
@@ -288,10 +288,10 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
       'Launcher',
       'Messages',
       'Notifications',
+      'Personal Agent',
       'Schedules',
       'Settings',
       'Store',
-      'Personal Agent',
       'Wallet',
     ],
   );

@@ -55,6 +55,7 @@ for (const [device, viewport] of DEVICES) {
       someone.removesAndInstallsAgain('Buy oat milk'),
     );
     await step('reads which apps come later', () => someone.opensWhatComesLater());
+    await step('reads what their agent lacks', () => someone.readsWhatTheirAgentLacks());
     await step('signs out, comes back with the passkey, and the note is still there', () =>
       someone.signsOutAndIn('Buy oat milk'),
     );

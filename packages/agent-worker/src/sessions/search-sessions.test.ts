@@ -12,7 +12,10 @@ function storeOf(t: TestContext): { readonly store: SessionStore; readonly folde
   const volume = mkdtempSync(join(tmpdir(), 'agent-search-'));
   t.after(() => rmSync(volume, { recursive: true }));
   let at = 0;
-  const now = () => new Date(Date.UTC(2026, 10, 28, 12, 0, (at += 1)));
+  const now = () => {
+    at += 1;
+    return new Date(Date.UTC(2026, 10, 28, 12, 0, at));
+  };
   return { store: openSessionStore(volume, now), folder: join(volume, 'sessions') };
 }
 

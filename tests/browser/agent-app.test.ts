@@ -62,8 +62,10 @@ for (const [device, viewport] of DEVICES)
       await look(page, device, 'agent-answer');
       await app.getByRole('button', { name: 'Copy the code' }).click();
       await app.getByRole('button', { name: 'Copied the code' }).waitFor();
+      await app.getByLabel('Message to your agent').fill('Not sent yet');
       await page.reload();
       await log(sitting).getByText('fern.drink()').waitFor();
+      assert.equal(await app.getByLabel('Message to your agent').inputValue(), 'Not sent yet');
       await log(sitting).getByRole('link', { name: 'the society (ferns.example)' }).click();
       await pressInPrompt(
         page.getByRole('dialog').getByRole('button', { name: /^(?:Don’t open|Cancel|No)/ }),
@@ -153,6 +155,23 @@ for (const [device, viewport] of DEVICES)
       desk.provider.play(() => ({ text: 'Five.' }));
       await app.getByRole('button', { name: 'Try again' }).click();
       await log(sitting).getByText('Five.').waitFor();
+    });
+
+    await t.test('a restart in the middle is said to be one, and the conversation goes on by itself', async () => {
+      const held = Promise.withResolvers<void>();
+      desk.provider.play(() => ({ text: 'Six, and then for ever.', hold: held.promise }));
+      await say(sitting, 'And then?');
+      await log(sitting)
+        .getByText(/^Six, and/)
+        .waitFor();
+      for (const act of ['stop', 'start']) await sitting.account.browser.take(`/v1/apps/agent/${act}`, { body: {} });
+      held.resolve();
+      await log(sitting)
+        .getByText(/The agent was restarted in the middle of this turn/)
+        .waitFor();
+      desk.provider.play(() => ({ text: 'Six.' }));
+      await app.getByRole('button', { name: 'Try again' }).click();
+      await log(sitting).getByText('Six.', { exact: true }).waitFor();
     });
 
     await t.test('a message written anew begins a conversation of its own, and the other one stays', async () => {

@@ -128,7 +128,7 @@ for (const [device, viewport] of DEVICES)
       await question.waitFor();
       await pressInPrompt(question.getByRole('button', { name: 'Don’t search' }), noDialog(page));
       await log(sitting).getByText('You did not want that.').waitFor();
-      await card(sitting, 'Search the web').last().getByText('Failed', { exact: true }).waitFor();
+      await card(sitting, 'Search the web').last().getByText('Not searched', { exact: true }).waitFor();
     });
 
     await t.test('what was stopped is said to be, and is tried again', async () => {

@@ -23,7 +23,10 @@ export function ProfileForm({ profile, described, tools, onSave, onCancel }: Pro
   const [chosen, setChosen] = useState<readonly string[] | null>(profile?.tools ?? null);
   const [problem, setProblem] = useState<string>();
   const [isSaving, setSaving] = useState(false);
-  const offered = (described?.tools ?? []).map(({ tool }) => tool).filter((tool) => tool !== WEB_SEARCH);
+  // One that proposes may always ask what became of it.
+  const offered = (described?.tools ?? [])
+    .map(({ tool }) => tool)
+    .filter((tool) => tool !== WEB_SEARCH && !tool.startsWith('platform-proposals.'));
   // One that is not offered at the moment stays chosen until its person takes it away.
   const listed = [...new Set([...offered, ...(profile?.tools ?? [])])];
   const models = described?.models ?? [];

@@ -61,7 +61,9 @@ export function ToolCard({ app, item, tools }: ToolCardProps) {
   );
 }
 
-function State({ item: { result, isOver }, asks }: { readonly item: ToolItem; readonly asks: boolean }) {
+function State({ item: { tool, result, isOver }, asks }: { readonly item: ToolItem; readonly asks: boolean }) {
+  // What the person declined is no failure; the result says which it was.
+  if (tool === WEB_SEARCH && result?.isError === true) return <span class="badge">Not searched</span>;
   if (asks) return <span class="badge warn">Asks you</span>;
   if (result === undefined) return <span class="badge">{isOver ? 'No result' : 'At work…'}</span>;
   return result.isError ? <span class="badge danger">Failed</span> : <span class="badge good">Done</span>;

@@ -71,6 +71,25 @@ test('a profile has its own tools, words and model, and no others', async () => 
   assert.equal(await failureOf((await sessionWith(gone.id)).id, 'Hello.'), 'model_gone');
 });
 
+test('one that proposes can ask what became of it, whatever else it may use', async () => {
+  const proposer = await world.install('proposing', {
+    permissions: [
+      { id: 'intelligence.use', resources: ['openai:*'] },
+      { id: 'mcp.tools.propose', resources: ['notes.*'] },
+    ],
+  });
+  world.provider.play(() => ({ text: 'Yes.' }));
+  const toolsWith = async (tools: readonly string[]) => {
+    const profile = (await proposer.ask('POST', '/profiles', { name: 'x', tools })).json as { profile: AgentProfile };
+    const made = await proposer.ask('POST', '/sessions', { profile: profile.profile.id });
+    await proposer.turn((made.json as { session: AgentSession }).session.id, 'Hello.');
+    return asked().tools;
+  };
+  const ofProposals = ['cancel', 'get', 'list'].map((verb) => `platform-proposals_${verb}`);
+  assert.deepEqual((await toolsWith(['notes.add'])).toSorted(), ['notes_add', ...ofProposals]);
+  assert.deepEqual(await toolsWith([]), []);
+});
+
 test('what a person can choose from is said', async () => {
   const { agent: described } = (await agent.ask('GET', '')).json as AgentAnswer;
   assert.deepEqual(described.models, [{ provider: 'openai', id: 'scripted' }]);

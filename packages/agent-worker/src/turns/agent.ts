@@ -80,7 +80,7 @@ export function openAgent(parts: AgentParts): Agent {
     if ('message' in chosen) return { problem: chosen, usage };
     const extra = manifest.webSearch && profile.webSearch ? [webSearch(platform)] : [];
     await using hub = await openHub(platform, [WEB_SEARCH], signal);
-    const tools = hub.tools.filter(({ tool }) => profile.tools === null || profile.tools.includes(tool));
+    const tools = toolsOf(profile, hub.tools);
     return await runTurn({
       ...{ session, turn, signal, share, tools: [...tools, ...extra], asked: askModel(platform, chosen) },
       ...{ instructions: parts.instructions, wanted: profile.instructions },
@@ -165,6 +165,15 @@ export function openAgent(parts: AgentParts): Agent {
       await Promise.all([...running.values()].map((one) => endRunning(one, 'interrupted')));
     },
   };
+}
+
+/** What became of its own proposals a profile may always ask, where it makes some. */
+const OF_PROPOSALS = 'platform-proposals.';
+
+function toolsOf({ tools }: Profile, offered: readonly OfferedTool[]): readonly OfferedTool[] {
+  if (tools === null) return offered;
+  const asks = offered.some((one) => one.asks && tools.includes(one.tool));
+  return offered.filter(({ tool }) => tools.includes(tool) || (asks && tool.startsWith(OF_PROPOSALS)));
 }
 
 /** @throws Error when the disk does not take it: then no turn is under way */

@@ -58,6 +58,7 @@ export const needs: Readonly<Record<string, Needs>> = {
   push: {},
   runtime: { programs: ['bwrap', 'unshare'] },
   search: pinned,
+  tools: { programs: ['taskset', 'bwrap'], cores: 2 },
   topology: pinned,
   udp: { programs: ['ip', 'nft', 'nsenter'], root: true },
   workflows: { programs: ['taskset', 'npm'], cores: 2 },

@@ -17,8 +17,14 @@ export interface SdkFiles {
   readonly workload: string;
 }
 
+/** Where they are once they are built. */
+export const SDK_FILES: SdkFiles = { browser: join(dist, 'browser.js'), workload: join(dist, 'workload.js') };
+
+/** The script that the platform adds to apps that apps make; as it is, so that people can read it. */
+export const PAGE_ERRORS = join(root, 'page-errors.js');
+
 export async function buildSdk(): Promise<SdkFiles> {
-  const files = { browser: join(dist, 'browser.js'), workload: join(dist, 'workload.js') };
+  const files = SDK_FILES;
   const stamp = await sourceHash();
   if ((await readFile(join(dist, 'stamp'), 'utf8').catch(() => '')) === stamp) return files;
   await mkdir(dist, { recursive: true });

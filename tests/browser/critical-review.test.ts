@@ -109,6 +109,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await pause.check();
     await page.getByText('Saved. Changes apply').waitFor();
     assert.ok((await granted(account)).includes('runtime.pause'));
+    await page.getByRole('definition').filter({ hasText: 'no notifications' }).waitFor();
     await look(page, device, 'critical-settings', [page.getByRole('heading', { name: 'What it may do' })]);
     await page.getByRole('button', { name: 'Reset to what the app requested' }).click();
     assert.equal(await pause.isChecked(), false);

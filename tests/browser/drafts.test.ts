@@ -196,3 +196,59 @@ for (const [device, viewport] of BOTH_DEVICES) {
     });
   });
 }
+
+/** Says what it gets of the platform, and takes the focus without end. */
+const NOSY = `const say = (text) => document.querySelector('#plants').append(text, ' | ');
+addEventListener('message', ({ data }) => say(data.type + ' ' + JSON.stringify(data.fragment)));
+for (const type of ['platform.hello', 'platform.launch', 'platform.page-error'])
+  parent.postMessage({ type, version: 1, nonce: 'nonce-of-a-nosy-page' }, '*');
+const services = location.origin.replace(/\\/\\/[^.]*/, '//services');
+for (const address of [services + '/v1/services/apps', 'https://elsewhere.example/'])
+  fetch(address).then(() => say('reached'), () => say('not reached'));
+try { say(parent.document.title); } catch { say('no shell'); }
+setInterval(() => focus(), 20);
+`;
+
+test('a preview gets nothing of the platform, and nothing is decided by a press that follows it', async (t) => {
+  const account = await registerAccount(platform, 'looks-first');
+  const permissions = [{ id: 'apps.create', resources: ['*'] }];
+  await account.browser.take('/v1/apps', { body: { appId: 'helper', permissions } });
+  const context = await signedInContext({ browser, platform, account }, BOTH_DEVICES[0][1]);
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const review = page.getByRole('dialog');
+  const shown = page.frameLocator('iframe[title="Preview of Plants"]');
+  const preview = async (appId: string, script: string) => {
+    const frame = await helper(page);
+    const { id } = await make(frame, appId, plants(appId, '1.0.0', script));
+    await askFor(frame, id);
+    await pressInPrompt(review.getByRole('button', { name: 'Try its page' }), shown.getByText('My plants'));
+  };
+
+  await t.test('whatever its page asks for', async () => {
+    await preview('nosy', NOSY);
+    await shown.getByText(/(?:.*not reached){2}/).waitFor();
+    const said = await shown.locator('#plants').innerText();
+    assert.match(said, /no shell/);
+    assert.match(said, /platform\.launched ""/);
+    assert.doesNotMatch(said, /platform\.welcome|(?<!not )reached/);
+    await review.getByRole('button', { name: 'Back to the review' }).click();
+    await pressInPrompt(review.getByRole('button', { name: 'Not now', exact: true }), noDialog(page));
+  });
+
+  await t.test('also where it took no focus: a second press falls where the approval is', async () => {
+    await preview('quiet', SCRIPT);
+    await page.evaluate(async () => {
+      const press = (selector: string) => document.querySelector<HTMLElement>(`.prompt ${selector}`)?.click();
+      press('[data-leaves-frame]');
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+      press('.decision .primary');
+    });
+    await review.getByRole('heading', { name: 'Add Plants?' }).waitFor();
+    assert.equal(await review.locator('[aria-busy="true"]').count(), 0);
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Not now');
+    const done = page.getByRole('heading', { name: 'Plants is installed' });
+    await pressInPrompt(review.getByRole('button', { name: 'Add Plants', exact: true }), done);
+    assert.equal(await installed(account, 'quiet'), '1.0.0');
+  });
+});

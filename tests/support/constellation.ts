@@ -36,6 +36,8 @@ export interface ConstellationOptions {
   readonly rates?: Partial<Rates>;
   readonly topologyBeat?: CoreOptions['topologyBeat'];
   readonly modelPlaces?: CoreOptions['modelPlaces'];
+  /** What apps that apps make begin with, and what is added to them. */
+  readonly appKit?: CoreOptions['appKit'];
   /** How metadata documents of clients are fetched. */
   readonly clientDocuments?: CoreOptions['clientDocuments'];
   /** How web push connects and repeats. */
@@ -153,6 +155,7 @@ export async function startConstellation(options: ConstellationOptions = {}): Pr
       rates: { ...unlimitedRates, ...options.rates },
       ...(options.modelPlaces === undefined ? {} : { modelPlaces: options.modelPlaces }),
       ...(options.topologyBeat === undefined ? {} : { topologyBeat: options.topologyBeat }),
+      ...(options.appKit === undefined ? {} : { appKit: options.appKit }),
       ...(options.clientDocuments === undefined ? {} : { clientDocuments: options.clientDocuments }),
       ...(options.push === undefined ? {} : { push: options.push }),
       ...(options.schedules === undefined ? {} : { schedules: options.schedules }),

@@ -29,7 +29,7 @@ export const permissions = {
   'notifications.read': { plain: 'read and mark your notifications', resources: 'notification topics' },
   'apps.catalog.read': { plain: 'see which apps you have installed', resources: 'app ids' },
   'apps.create': {
-    plain: 'create private apps for you, through a prompt',
+    plain: 'create private apps for you, through a prompt, and see their logs and errors',
     resources: ALL,
     critical: true,
   },

@@ -62,6 +62,7 @@ import { PlatformSettings } from './settings/platform-settings.ts';
 import { PLATFORM_VERSION } from './version.ts';
 
 export { linkKeyOf } from './credentials/master-key.ts';
+export type { AppKit } from './drafts/face.ts';
 export type { Point } from './points.ts';
 export type { At, CoreConfig, Log, Rates };
 
@@ -96,6 +97,8 @@ export interface CoreOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for, for tests. Default: where they listen by themselves. */
   readonly modelPlaces?: DomainOptions['modelPlaces'];
+  /** What apps that apps make begin with, and what is added to them. Default: nothing. */
+  readonly appKit?: DomainOptions['appKit'];
   /** How metadata documents of clients are fetched, for tests; none of it can be configured. Default: as documented. */
   readonly clientDocuments?: DocumentOptions;
   /** How web push connects and repeats, for tests; none of it can be configured. Default: as documented. */
@@ -226,6 +229,7 @@ export async function createCore(options: CoreOptions): Promise<Core> {
   });
   context.lifecycle.follow(domains);
   context.policies.follow(domains);
+  context.opens.follow(domains);
   context.builtInTools.follow(domains);
   context.callers.follow(schemesOf(domains));
   context.streams.follow(domains.flatMap(({ emits = [] }) => emits));

@@ -18,6 +18,7 @@ import type { Lifecycle } from './lifecycle.ts';
 import type { Followers } from './members/followers.ts';
 import type { Count } from './metrics.ts';
 import type { Backends, Nodes } from './nodes/face.ts';
+import type { Opens } from './opened.ts';
 import type { At } from './points.ts';
 import type { Policies } from './policy.ts';
 import type { PlatformSettings } from './settings/platform-settings.ts';
@@ -60,6 +61,8 @@ export interface CoreContext {
   readonly lifecycle: Lifecycle;
   /** What installations may do on their nodes, of all domains. */
   readonly policies: Policies;
+  /** What grants open today, of all domains. */
+  readonly opens: Opens;
   /** What follows from the kind of a caller; ends what callers wait for. */
   readonly callers: Callers;
   /** Waits until nodes and Ingresses have carried out a change. */

@@ -6,6 +6,7 @@ import type { Emission } from './events/emission.ts';
 import type { AnyScheme, CallerSchemes, PresentedKind } from './http/callers/scheme.ts';
 import type { Handlers, HandlersOf } from './http/handlers.ts';
 import type { Hooks } from './lifecycle.ts';
+import type { OpensPart } from './opened.ts';
 import type { PolicyPart } from './policy.ts';
 
 /** @typeParam Kind of callers whose credentials it keeps */
@@ -26,6 +27,8 @@ export interface DomainParts<Id extends RouteId> extends Hooks {
   readonly jobs?: readonly JobKind<string>[];
   /** Its members of what an installation may do on its node (policy.ts). */
   readonly policy?: PolicyPart;
+  /** Counts what the permissions open that it asks for. */
+  readonly opens?: OpensPart;
   readonly gauges?: readonly Gauge[];
   /** Routes of it that are tools as well. */
   readonly tools?: readonly BuiltInTool[];

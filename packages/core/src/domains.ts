@@ -8,6 +8,7 @@ import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
 import { draftDomain } from './drafts/domain.ts';
+import { type AppKit, NO_KIT } from './drafts/face.ts';
 import { exportDomain } from './export/domain.ts';
 import { fleetDomain } from './fleet/domain.ts';
 import { homeDomain } from './home/domain.ts';
@@ -49,6 +50,8 @@ export interface DomainOptions extends CatalogOptions {
   readonly topologyBeat?: number;
   /** Where model servers are looked for. Default: where they listen by themselves. */
   readonly modelPlaces?: typeof MODEL_PLACES | undefined;
+  /** What apps that apps make begin with, and what is added to them. Default: nothing. */
+  readonly appKit?: AppKit | undefined;
   /** Milliseconds that only ever go forward. Default: `performance.now`. */
   readonly monotonic?: () => number;
 }
@@ -68,7 +71,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     pauseDomain(context),
     installationDomain(context),
     homeDomain(context),
-    draftDomain(context),
+    draftDomain(context, options.appKit ?? NO_KIT),
     clientDomain(context),
     notificationDomain(context),
     pushDomain(context, options.pushing),

@@ -7,10 +7,11 @@ import { Callers } from './http/callers/callers.ts';
 import { RouteCalls } from './http/server/in-process.ts';
 import { Followers } from './members/followers.ts';
 import { Backends, Intake, Nodes } from './nodes/face.ts';
+import { Opens } from './opened.ts';
 import { Policies } from './policy.ts';
 
 type Built =
-  | ('policies' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams' | 'frontends')
+  | ('policies' | 'opens' | 'callers' | 'followers' | 'nodes' | 'backends' | 'streams' | 'frontends')
   | ('builtInTools' | 'routeCalls');
 
 /** @param localNodeId the node on this very machine, `null` without one; read at each use, as it is found after this */
@@ -18,6 +19,7 @@ export function openContext(given: Omit<CoreContext, Built>, localNodeId: () => 
   // Each part keeps the context and reads the others from it later.
   const context = { ...given } as { -readonly [Member in keyof CoreContext]: CoreContext[Member] };
   context.policies = new Policies();
+  context.opens = new Opens();
   context.callers = new Callers(context.signals);
   context.followers = new Followers(context);
   const intake = new Intake();

@@ -135,6 +135,9 @@ function askShell(page: Window, { signal }: CallOptions): Promise<string> {
 }
 
 async function exchanged(data: string, options: CallOptions): Promise<Launch> {
+  // The shell shows the page to somebody who has not accepted it yet.
+  if (data === '')
+    throw new PlatformError({ code: 'not_launched', detail: 'This is a preview, without the platform.' });
   const fragment = decode(data) as LaunchFragment;
   const { appId, capability: token, expiresAt } = await exchange(fragment, options);
   const { api, shell, ticket, dataPlane } = fragment;

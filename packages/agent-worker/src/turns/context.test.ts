@@ -52,6 +52,18 @@ test('an exchange that is too long by itself loses its oldest results', () => {
   assert.equal(kept.length, 5);
 });
 
+test('long arguments of earlier calls go as well, and those of the last one stay', () => {
+  const long = 'x'.repeat(4_000);
+  const writes = (id: string): Message => {
+    const message = calls(id);
+    const content = [{ type: 'toolCall', id, name: 'write', arguments: { files: { a: long, b: 'short' } } }];
+    return { ...message, content } as Message;
+  };
+  const texts = textsOf(fitting([user('do'), writes('1'), result('1'), writes('2'), result('2')], 1_800));
+  assert.match(texts[1] ?? '', /"a":"\[This text is left out.*","b":"short"/);
+  assert.match(texts[3] ?? '', /xxxx/);
+});
+
 test('text of other scripts is not taken for shorter than it is', () => {
   const messages = [user('an'), user('猫'.repeat(1_000)), user('end')];
   assert.equal(fitting(messages, 1_000).length, 1);

@@ -6,6 +6,9 @@ import type { Line } from '../sessions/journal.ts';
 /** Of JSON in UTF-8. Rather too few: what is too long for a model fails, and scripts other than Latin take more tokens. */
 export const BYTES_OF_A_TOKEN = 3;
 const LEFT_OUT = '[This result is left out, since the conversation is long.]';
+const LEFT_OUT_TEXT = '[This text is left out, since the conversation is long.]';
+/** Characters of a text in arguments that is not kept in a long conversation. */
+const LONG_TEXT = 1_000;
 const EARLIER = '[Note of the platform: earlier messages of this conversation are left out, since it is long.]';
 export const UNKNOWN_OUTCOME =
   '[Note of the platform: this call came to no result. It may have taken effect or not. See for yourself before you repeat it.]';
@@ -66,7 +69,7 @@ function callsOf({ content, timestamp }: AssistantMessage): ToolResultMessage[] 
   );
 }
 
-/** The newest exchanges, each from a message of the person on, as many as fit; of the last one old results are left out. */
+/** The newest exchanges, each from a message of the person on, as many as fit; of the last one old results and long arguments are left out. */
 export function fitting(
   messages: readonly Message[],
   tokens: number = agents.limits.agentContextTokens.value,
@@ -104,15 +107,32 @@ function noteEarlier(exchange: Message[] | undefined): void {
   if (exchange !== undefined && first?.role === 'user') exchange[0] = withNote(first, EARLIER);
 }
 
-/** The oldest results go first. */
+/** The oldest go first: results, and texts in the arguments of calls, such as whole files. What the model called last stays. */
 function shortened(messages: readonly Message[], most: number): Message[] {
   let size = messages.reduce((sum, message) => sum + sizeOf(message), 0);
-  return messages.map((message) => {
-    if (size <= most || message.role !== 'toolResult') return message;
-    const short: ToolResultMessage = { ...message, content: [{ type: 'text', text: LEFT_OUT }] };
+  const last = messages.findLastIndex(({ role }) => role === 'assistant');
+  return messages.map((message, index) => {
+    if (size <= most || index === last) return message;
+    const short = shortForm(message);
     size -= sizeOf(message) - sizeOf(short);
     return short;
   });
+}
+
+function shortForm(message: Message): Message {
+  if (message.role === 'toolResult') return { ...message, content: [{ type: 'text', text: LEFT_OUT }] };
+  if (message.role !== 'assistant') return message;
+  const content = message.content.map((part) =>
+    part.type === 'toolCall' ? { ...part, arguments: withoutLong(part.arguments) as typeof part.arguments } : part,
+  );
+  return { ...message, content };
+}
+
+function withoutLong(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > LONG_TEXT ? LEFT_OUT_TEXT : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(withoutLong);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withoutLong(one)]));
 }
 
 function withNote(message: UserMessage, note: string): UserMessage {

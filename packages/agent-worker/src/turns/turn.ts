@@ -11,6 +11,7 @@ import { type AgentEventData, type AgentProblem, agents } from '@platform/contra
 import type { Session } from '../sessions/session.ts';
 import { type OfferedTool, type Outcome, OutcomeUnknown } from '../tools/agent-tool.ts';
 import { asForeign, cutText, withoutHarmful } from '../tools/foreign-text.ts';
+import { shownArguments } from '../tools/shown-arguments.ts';
 import { BYTES_OF_A_TOKEN, fitting, messagesOf, sizeOf, UNKNOWN_OUTCOME } from './context.ts';
 import type { AskedModel } from './model.ts';
 import { problemOfModel, SESSION_FULL, SHARE_USED } from './problem-of.ts';
@@ -175,7 +176,8 @@ class Scribe {
     if (event.type === 'message_end' && event.message.role === 'assistant') this.#answer(event.message);
     if (event.type === 'tool_execution_start') {
       const { toolCallId: call, toolName, args } = event;
-      session.append('tool.call', { call, turn, tool: this.#toolOf(toolName), arguments: args }, this.#takeUnwritten());
+      const shown = { call, turn, tool: this.#toolOf(toolName), arguments: shownArguments(args) };
+      session.append('tool.call', shown as AgentEventData['tool.call'], this.#takeUnwritten());
     }
     if (event.type === 'message_end' && event.message.role === 'toolResult') {
       const { details: _, ...message } = event.message;

@@ -4,21 +4,9 @@ import { constants, copyFile, cp, mkdir, mkdtemp, readdir, readFile, rename, rm,
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { packSdk } from '@platform/sdk/made-once';
-import type { Kind, Project } from './choose-project.ts';
+import type { Project } from './choose-project.ts';
 import { TYPES, writeSchema, writeTypes } from './platform-files.ts';
-
-/** Projects of their own: nothing of the command line imports a file of them. */
-const TEMPLATES = path.join(import.meta.dirname, '../../templates');
-
-/** Folders of a language, each copied over the one before. */
-const LAYERS: Readonly<Record<Kind, readonly string[]>> = {
-  frontend: ['all', 'page', 'frontend'],
-  backend: ['all', 'server', 'backend'],
-  both: ['all', 'page', 'server', 'both'],
-};
-
-/** Stands for the name of the app in templates of pages. */
-const NAME_PLACE = 'APP_NAME';
+import { LAYERS, manifestFor, named, TEMPLATES } from './templates.ts';
 
 /** @returns the names of the files that an author may want to open, in order */
 export async function writeProject(folder: string, project: Project): Promise<readonly string[]> {
@@ -45,25 +33,14 @@ async function copyLayers(made: string, { kind, language }: Project): Promise<vo
   await rename(path.join(made, 'gitignore'), path.join(made, '.gitignore'));
 }
 
-async function nameIt(made: string, { kind, language, name, id }: Project): Promise<void> {
-  const { icon, frontend, workload, permissions, ...base } = await readJson(path.join(TEMPLATES, 'manifest.json'));
-  const manifest = {
-    ...{ ...base, id, name },
-    ...(kind === 'backend' ? {} : { icon, frontend }),
-    // Without a page nobody calls it, so that it would not start by itself.
-    ...(kind === 'frontend'
-      ? {}
-      : { workload: kind === 'backend' ? { ...(workload as object), mode: 'always' } : workload, permissions }),
-  };
+async function nameIt(made: string, project: Project): Promise<void> {
+  const { kind, language, name } = project;
+  const manifest = manifestFor(await readJson(path.join(TEMPLATES, 'manifest.json')), project);
   await writeJson(path.join(made, 'manifest.json'), manifest);
   await writeSchema(made);
   if (kind === 'backend') return;
   const page = path.join(made, language === 'typescript' ? 'page' : 'frontend', 'index.html');
-  const text = await readFile(page, 'utf8');
-  await writeFile(
-    page,
-    text.replaceAll(NAME_PLACE, () => escapeHtml(name)),
-  );
+  await writeFile(page, named(await readFile(page, 'utf8'), name));
 }
 
 /** The SDK as a package; plain JavaScript gets it from the packer, and here its types for editors. */
@@ -82,10 +59,6 @@ async function readJson(file: string): Promise<Readonly<Record<string, unknown>>
 
 function writeJson(file: string, value: unknown): Promise<void> {
   return writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 async function listFiles(made: string): Promise<string[]> {

@@ -37,6 +37,11 @@ const limits = {
     unit: 'characters',
     meaning: 'result of a tool as an agent shows it to its model; the rest is cut off and said to be',
   },
+  agentShownText: {
+    value: 4 * KiB,
+    unit: 'characters',
+    meaning: 'text in the arguments of a tool call as a session of an agent shows it; its model sees all of it',
+  },
   agentMessage: { value: 32 * KiB, unit: 'bytes', meaning: 'message to an agent' },
   agentRequest: { value: 64 * KiB, unit: 'bytes', meaning: 'request body of an agent’s routes' },
   agentSessions: { value: 500, unit: 'items', meaning: 'sessions of one agent' },

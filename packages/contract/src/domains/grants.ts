@@ -9,6 +9,11 @@ import { json, ofApp } from './common.ts';
 const limits = {
   grantsPerInstallation: { value: 64, unit: 'items', meaning: 'distinct permission ids of an installation' },
   grantResources: { value: 256, unit: 'items', meaning: 'resources of one grant' },
+  openedCount: {
+    value: 10_000,
+    unit: 'items',
+    meaning: 'of what a grant opens, as far as it is counted',
+  },
   grantResourceLength: { value: 256, unit: 'characters', meaning: 'one resource of a grant' },
 } as const satisfies Limits;
 
@@ -96,6 +101,34 @@ export const permissionsView = z.strictObject({
 });
 export type PermissionsView = z.infer<typeof permissionsView>;
 
+/** What a grant opens is counted by kind. */
+export const openedThing = z.enum([
+  'apps',
+  'conversations',
+  'messages',
+  'notifications',
+  'schedules',
+  'search-entries',
+  'secrets',
+  'tools',
+]);
+export type OpenedThing = z.infer<typeof openedThing>;
+
+export const opened = z.strictObject({
+  what: openedThing,
+  /** Up to `limits.openedCount`. */
+  count: z.int().nonnegative(),
+  /** There are more. */
+  more: z.boolean(),
+});
+export type Opened = z.infer<typeof opened>;
+
+/** What the grants of an app open today. A grant of which nothing can be counted is left out. */
+export const grantsOpened = z.strictObject({
+  items: z.array(z.strictObject({ id: permissionId, opens: z.array(opened) })),
+});
+export type GrantsOpened = z.infer<typeof grantsOpened>;
+
 const routes = {
   'apps.permissions.read': {
     method: 'GET',
@@ -117,6 +150,15 @@ const routes = {
     body: json(permissionsBody),
     answers: { 200: permissionsView },
     refuses: ['grants_exceed_request', 'account_share'],
+    rate: 'session',
+  },
+  'apps.opened': {
+    method: 'GET',
+    path: '/v1/apps/:appId/opened',
+    summary: 'What the grants of an installed app open today, in numbers',
+    callers: ['session'],
+    params: ofApp,
+    answers: { 200: grantsOpened },
     rate: 'session',
   },
 } as const satisfies Routes;

@@ -7,7 +7,7 @@ export { needsOf } from './needs.ts';
 export { frontendFolder, packageFile } from './package-file.ts';
 export { CheckPool } from './packages/check-pool.ts';
 export { type PackagedFile, readPackagedFiles } from './packages/read-packaged-files.ts';
-export { servedNames } from './packages/served-files.ts';
+export { isServed, servedNames } from './packages/served-files.ts';
 export { builtInAppIds, DEFAULT_LAUNCHER, defaultAppIds, isPlatformAppId, masterAppIds } from './platform-app-ids.ts';
 export {
   type AppVersion,

@@ -10,6 +10,7 @@ import { checkGrants } from '../grants/check-grants.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { allows, excessGrants } from '../grants/grant-coverage.ts';
 import { installApp, lockOwn, replacePermissions, selectOwn, upgradeApp } from '../installations/face.ts';
+import { insertMadeVersion } from './made-queries.ts';
 import type { DraftContext } from './make-draft.ts';
 import { requireMakeable } from './may-make.ts';
 import {
@@ -154,7 +155,7 @@ async function publish(
   draft: DraftRow,
   stillAllowed: () => Promise<unknown>,
 ): Promise<void> {
-  const { id, app_id: appId, version, made_by: madeBy } = draft;
+  const { id, app_id: appId, version, hash, made_by: madeBy } = draft;
   if (await isPublished(context.database, accountKey, draft)) return;
   const packed = await selectPackage(context.database, id);
   if (packed === undefined) throw refuse('not_found');
@@ -167,6 +168,7 @@ async function publish(
       await lockMade(trx, accountKey);
       await requireMakeable(trx, { accountKey, appId, version, madeBy });
       await insertMade(trx, { account_key: accountKey, app_id: appId, made_by: madeBy, created_at: context.clock() });
+      await insertMadeVersion(trx, { account_key: accountKey, app_id: appId, version, hash });
     },
   });
 }

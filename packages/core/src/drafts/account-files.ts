@@ -1,8 +1,9 @@
-// What an export has of apps that apps made: which they are, and those that wait for their person, as packages. The versions that were
-// accepted are among the published ones.
+// What an export has of apps that apps made: which they are, those that wait for their person, as packages, and the last errors of their
+// pages. The versions that were accepted are among the published ones.
 import { Readable } from 'node:stream';
 import { type AccountFile, everyItem, jsonFile } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
+import { selectAllErrors } from './made-queries.ts';
 import { selectMade, selectPackage } from './queries.ts';
 import { listDrafts } from './review-draft.ts';
 
@@ -22,5 +23,11 @@ export async function* draftFiles(context: CoreContext, accountKey: string): Asy
     waiting.push(draft);
     yield { path: `made-apps/${draft.id}.tgz`, content: { bytes: packed.length, open: () => Readable.from([packed]) } };
   }
-  yield jsonFile('made-apps.json', { made, waiting });
+  const errors = (await selectAllErrors(context.database, accountKey)).map(
+    ({ app_id: appId, report, last_at, ...row }) => ({
+      ...{ appId, version: row.version, times: row.times, at: last_at.toISOString() },
+      ...JSON.parse(report),
+    }),
+  );
+  yield jsonFile('made-apps.json', { made, waiting, errors });
 }

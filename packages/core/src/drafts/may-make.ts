@@ -33,7 +33,10 @@ export async function requireMakeable(db: Executor, { accountKey, appId, version
   if (newest.visibility !== 'private')
     throw refuse('not_authorized', `${appId} is no longer private, so only its owner publishes versions of it.`);
   if (newest.version !== version && compareVersions(version, newest.version) > 0)
-    throw refuse('version_exists', `${appId} has version ${newest.version}. Take a higher one than that.`);
+    throw refuse(
+      'version_exists',
+      `${appId} has version ${newest.version}. Put a higher one than that into manifest.json.`,
+    );
 }
 
 async function requireRoom(db: Executor, accountKey: string): Promise<void> {

@@ -11,6 +11,9 @@ import {
   readPackagedFiles,
 } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
+import { type AppKit, isOfPlatform } from './app-kit.ts';
+import { oneByOne } from './made-source.ts';
+import type { DraftContext } from './make-draft.ts';
 import { type DraftRow, type OwnDraft, selectDraft, selectDrafts, selectMaker, selectPackage } from './queries.ts';
 
 export async function listDrafts(
@@ -39,7 +42,7 @@ function draftOf({ id, app_id, version, hash, manifest, made_by, installed, ...r
 }
 
 /** @throws RefusalError `not_found` */
-export async function reviewDraft(context: CoreContext, own: OwnDraft): Promise<DraftReview> {
+export async function reviewDraft(context: DraftContext, own: OwnDraft): Promise<DraftReview> {
   const row = await selectDraft(context.database, own);
   const packed = row === undefined ? undefined : await selectPackage(context.database, row.id);
   if (row === undefined || packed === undefined) throw refuse('not_found');
@@ -51,21 +54,21 @@ export async function reviewDraft(context: CoreContext, own: OwnDraft): Promise<
     hasFrontend: manifest.frontend !== undefined,
     hasWorkload: manifest.workload !== undefined,
     changes: manifest.changes ?? null,
-    files: await readPackagedFiles(piecesOf(packed)),
+    files: known(context.kit, await readPackagedFiles(oneByOne(packed))),
     former: await formerOf(context, own.accountKey, row),
   };
 }
 
 /** Of an app that an app made: no draft is of any other. */
 async function formerOf(
-  context: CoreContext,
+  context: DraftContext,
   accountKey: string,
   { app_id: appId, installed }: DraftRow,
 ): Promise<DraftReview['former']> {
   if ((await selectMaker(context.database, accountKey, appId)) === undefined) return null;
   const former = await findAppVersion(context.database, appId, installed ?? undefined);
   if (former === undefined || former.ownerKey !== accountKey) return null;
-  return { version: former.version, files: await filesOf(context, former) };
+  return { version: former.version, files: known(context.kit, await filesOf(context, former)) };
 }
 
 /** Its owner may have published anything under the id since; what is far larger than any draft is not read. */
@@ -74,6 +77,6 @@ async function filesOf(context: CoreContext, { packageHash, size }: AppVersion):
   return readPackagedFiles(createReadStream(packageFile(context, packageHash)) as AsyncIterable<Buffer>);
 }
 
-async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
+function known(kit: AppKit, files: readonly PackagedFile[]): DraftReview['files'] {
+  return files.map((file) => ({ ...file, ofPlatform: isOfPlatform(kit, file.path, file.text) }));
 }

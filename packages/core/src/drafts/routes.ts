@@ -1,10 +1,13 @@
 // Apps that apps make over HTTP: handed in by apps, decided on in the shell.
-import type { DomainRoute } from '@platform/contract';
-import { appId } from '@platform/contract';
+import { appId, type DomainRoute } from '@platform/contract';
 import { Turns } from '../background/turns.ts';
 import type { HandlersOf } from '../http/handlers.ts';
+import { readLogs } from '../installations/face.ts';
 import { acceptDraft, declineDraft } from './accept-draft.ts';
-import { type DraftContext, makeDraft } from './make-draft.ts';
+import { readSource } from './made-source.ts';
+import { changeDraft, type DraftContext, makeDraft } from './make-draft.ts';
+import { fitting, installedMade, readPageErrors, reportPageError } from './page-errors.ts';
+import { previewDraft } from './preview.ts';
 import { listDrafts, reviewDraft } from './review-draft.ts';
 
 export type DraftRoute = DomainRoute<'drafts'>;
@@ -31,6 +34,38 @@ export function draftRoutes(context: DraftContext): HandlersOf<DraftRoute> {
       const draft = await making.run(caller.installationId, () => makeDraft(context, caller, body, stillAllowed), left);
       return { status: 201, body: { draft } };
     },
+    'services.apps.change': async ({ caller, params, body, stillAllowed, left }) => {
+      const make = () => changeDraft(context, caller, { ...params, ...body }, stillAllowed);
+      return { status: 201, body: { draft: await making.run(caller.installationId, make, left) } };
+    },
+    'services.apps.templates': async () => ({ status: 200, body: { templates: [...context.kit.templates] } }),
+    'services.apps.source': async ({ caller, params, query, stillAllowed, left }) => {
+      const read = () => readSource(context, context.kit, { ...caller, ...params, madeBy: caller.appId }, query);
+      const body = await reading.run(caller.installationId, read, left);
+      await stillAllowed();
+      return { status: 200, body };
+    },
+    'services.apps.log': async ({ caller, params, query, stillAllowed }) => {
+      const made = { ...caller, ...params, madeBy: caller.appId };
+      const before = await installedMade(context, made);
+      const { items } = await readLogs(context, caller.accountKey, params.appId, query);
+      await stillAllowed();
+      // Meanwhile it may have become an app that this one did not make.
+      const after = await installedMade(context, made);
+      return { status: 200, body: { ...params, lines: after.id === before.id ? fitting(items) : [] } };
+    },
+    'services.apps.errors': async ({ caller, params }) => ({
+      status: 200,
+      body: { ...params, errors: await readPageErrors(context, { ...caller, ...params, madeBy: caller.appId }) },
+    }),
+    'apps.pageErrors.report': async ({ caller: { accountKey }, params, body }) => ({
+      status: 200,
+      body: { kept: await reportPageError(context, { accountKey, ...params }, body) },
+    }),
+    'account.drafts.preview': async ({ caller: { accountKey }, params: { id }, body: { hash } }) => ({
+      status: 200,
+      body: await previewDraft(context, { accountKey, id, now: now() }, hash),
+    }),
     'account.drafts.list': async ({ caller: { accountKey }, query }) => ({
       status: 200,
       body: await listDrafts(context, accountKey, query),

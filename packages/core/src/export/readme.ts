@@ -36,8 +36,8 @@ tool-calls-*.jsonl                 which app or client used which tool, and what
 contacts-*.jsonl                   the people in your contacts
 apps-*.jsonl                       installed apps, with the one that is your home screen
 home.json                          the order of the tiles on it, and which are pinned
-made-apps.json                     apps that your apps made for you, and those that wait for your decision
-made-apps/<draft>.tgz              the latter, as packages
+made-apps.json                     apps that your apps made for you, those that wait for you, errors of their pages
+made-apps/<draft>.tgz              those that wait, as packages
 apps/<app>/permissions.json        what the app may do
 apps/<app>/public.json             its internet address, routes and ports
 apps/<app>/search-*.jsonl          its entries in your search: id, title, kind, url

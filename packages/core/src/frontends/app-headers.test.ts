@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FRAME_SANDBOX } from '@platform/contract';
 import type { GrantedOrigins } from '../grants/frontend-grants.ts';
-import { appHeaders, emptyHostHeaders } from './app-headers.ts';
+import { appHeaders, emptyHostHeaders, previewHeaders } from './app-headers.ts';
 
 const config = { origin: 'http://shell.platform.localhost:8787', appsDomain: 'apps.platform.localhost' };
 const services = 'http://services.apps.platform.localhost:8787';
@@ -77,4 +77,13 @@ test('a host without an app allows nothing', () => {
     `default-src 'none'; base-uri 'none'; form-action 'none'; webrtc 'block'; sandbox ${FRAME_SANDBOX}; frame-ancestors ${config.origin}`,
   );
   assert.equal(emptyHostHeaders(config)['connection-allowlist'], '(response-origin)');
+});
+
+test('a preview reaches its own files alone', () => {
+  const { 'content-security-policy': policy, 'connection-allowlist': allowed, ...rest } = previewHeaders(config);
+  const own = appHeaders(config, plain, null);
+  assert.equal(policy, own['content-security-policy']?.replace(` ${services}`, ''));
+  assert.equal(allowed, '(response-origin)');
+  assert.deepEqual(rest, Object.fromEntries(Object.entries(own).filter(([name]) => name in rest)));
+  assert.doesNotMatch(JSON.stringify(previewHeaders(config)), /services\./);
 });

@@ -60,7 +60,15 @@ export function appHeaders(
   granted: GrantedOrigins,
   nodeOrigin: string | null,
 ): AppHeaders {
-  const { connect, image, media } = reachableOrigins(config, granted, nodeOrigin);
+  return pageHeaders(config, reachableOrigins(config, granted, nodeOrigin));
+}
+
+/** For an app that a person tries before they accept it: its pages reach its own files, and neither the platform nor anything else. */
+export function previewHeaders(config: Pick<CoreConfig, 'origin'>): AppHeaders {
+  return pageHeaders(config, { connect: [], image: [], media: [] });
+}
+
+function pageHeaders(config: Pick<CoreConfig, 'origin'>, { connect, image, media }: GrantedOrigins): AppHeaders {
   const policy = [
     "default-src 'self'",
     "script-src 'self'",

@@ -13,9 +13,11 @@ import {
   refuse,
 } from '@platform/contract';
 import { sendProblem } from '@platform/http';
+import { isServed } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
+import type { Previewed } from '../drafts/face.ts';
 import type { FailedLookups } from '../http/callers/failed-lookups.ts';
-import { emptyHostHeaders } from './app-headers.ts';
+import { emptyHostHeaders, previewHeaders } from './app-headers.ts';
 import { chooseFile } from './choose-file.ts';
 import { noneMatchHits, rangeOf } from './conditions.ts';
 import { contentType } from './content-types.ts';
@@ -38,6 +40,7 @@ export function frontendHandler(context: CoreContext, failures: FailedLookups): 
   const hosts = new FrontendHosts(context, failures);
   const files = new PackageFiles(context);
   const emptyHost = emptyHostHeaders(context.config);
+  const previewed = previewHeaders(context.config);
   return async (request, response, { appId, hostLabel }) => {
     const requestId = context.random(12).toString('base64url');
     response.setHeaders(new Map(Object.entries(emptyHost)));
@@ -45,6 +48,11 @@ export function frontendHandler(context: CoreContext, failures: FailedLookups): 
     try {
       const host = await hosts.find({ appId, hostLabel }, request);
       if (host === null) throw refuse('not_found');
+      if ('files' in host) {
+        response.setHeaders(new Map(Object.entries(previewed)));
+        answerPreview({ request, response }, host);
+        return;
+      }
       if (isInOwnTab(request)) {
         response.writeHead(303, { location: `${context.config.origin}/#/app/${appId}`, 'content-length': 0 }).end();
         return;
@@ -80,6 +88,24 @@ async function answer({ request, response }: Exchange, host: FrontendHost, files
   } finally {
     await handle.close();
   }
+}
+
+/** Nothing is kept of it, in no browser. */
+function answerPreview({ request, response }: Exchange, { entry, files }: Previewed): void {
+  const { query, ...target } = readTarget(request);
+  // A page that is tried has no tab of its own: nothing there would say what it is.
+  if (isInOwnTab(request)) throw refuse('not_found');
+  const names = new Set([...files.keys()].filter(isServed));
+  const choice = chooseFile(names, entry, { ...target, wantsPage: wantsPage(request) });
+  if (choice.kind === 'none') throw refuse('not_found');
+  response.setHeader('cache-control', 'no-store');
+  if (choice.kind === 'redirect') {
+    response.writeHead(307, { location: choice.path + query, 'content-length': 0 }).end();
+    return;
+  }
+  const bytes = files.get(choice.name) ?? Buffer.alloc(0);
+  response.writeHead(200, { 'content-type': contentType(choice.name), 'content-length': bytes.length });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
 interface Target {

@@ -9,6 +9,7 @@ import { deletingData } from './delete-data.ts';
 import { endInstallationsOf } from './end-account.ts';
 import { followSystemPackages } from './follow-system-packages.ts';
 import { frontendCaller } from './frontend-caller.ts';
+import { appsOpened } from './grants-opened.ts';
 import { installationCaller } from './installation-caller.ts';
 import { type InstallationRoute, installationRoutes } from './routes.ts';
 import { installationTools } from './tools.ts';
@@ -25,6 +26,7 @@ export function installationDomain(context: CoreContext): Domain<InstallationRou
     ],
     jobs: [deletingVolumes(context), deletingData(context)],
     tools: installationTools,
+    opens: appsOpened(context),
     packagesShipped: (hashes) => followSystemPackages(context, hashes),
     starting: () => ensureDefaultInstallations(context),
     filesOf: ({ accountKey }) => installationFiles(context, accountKey),

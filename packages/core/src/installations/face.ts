@@ -15,7 +15,7 @@ export {
   type InstallationIdentity,
   NO_START,
 } from './installation-caller.ts';
-export { startApp, stopApp } from './lifecycle.ts';
+export { readLogs, startApp, stopApp } from './lifecycle.ts';
 export { missingGrant, type WantedGrant } from './missing-grant.ts';
 export { replacePermissions } from './permissions.ts';
 export {

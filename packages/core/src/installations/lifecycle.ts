@@ -48,6 +48,7 @@ export async function readStatus(context: CoreContext, accountKey: string, appId
   return detailOf(context, accountKey, appId, () => context.nodes.status(id));
 }
 
+/** Newest lines first. @throws RefusalError `not_found` without a backend, `workload_unavailable` */
 export async function readLogs(
   context: CoreContext,
   accountKey: string,

@@ -388,3 +388,9 @@ export async function deleteLauncher(db: Executor, accountKey: string, appId?: s
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
+
+/** The ids of the installed apps of an account. */
+export async function selectAppIds(db: Executor, accountKey: string): Promise<string[]> {
+  const rows = await db.selectFrom('installed_apps').select('app_id').where('account_key', '=', accountKey).execute();
+  return rows.map(({ app_id }) => app_id);
+}

@@ -8,6 +8,7 @@ import { deleteData } from './delete-data.ts';
 import { deleteVolume } from './delete-volume.ts';
 import { developApp, requireOwnApp } from './develop-app.ts';
 import { exchangeCapability } from './exchange-capability.ts';
+import { readGrantsOpened } from './grants-opened.ts';
 import { installApp } from './install-app.ts';
 import { launchApp } from './launch-app.ts';
 import { readLogs, readStatus, startApp, stopApp } from './lifecycle.ts';
@@ -101,6 +102,10 @@ export function installationRoutes(context: CoreContext): HandlersOf<Installatio
     'apps.permissions.replace': async ({ caller, params, body }) => ({
       status: 200,
       body: await replacePermissions(context, caller.accountKey, params.appId, body.permissions),
+    }),
+    'apps.opened': async ({ caller, params }) => ({
+      status: 200,
+      body: await readGrantsOpened(context, caller.accountKey, params.appId),
     }),
     'apps.public': async ({ caller, params }) => ({
       status: 200,

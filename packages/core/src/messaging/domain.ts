@@ -5,6 +5,7 @@ import type { Domain } from '../domain.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { messagingFiles } from './account-files.ts';
 import { removeParty } from './bundled/queries.ts';
+import { countReadable } from './bundled/read-queries.ts';
 import { chooseTransport } from './choose-transport.ts';
 import { publishingMessages } from './notices.ts';
 import { requireServerName } from './provisioning.ts';
@@ -17,6 +18,8 @@ export function messagingDomain(context: CoreContext): Domain<MessagingRoute> {
   return {
     handlers: chosen.unavailable === null ? handlers : refusing(handlers, chosen.unavailable),
     tools: messagingTools,
+    // What a bridge carries is counted by nobody here.
+    opens: { 'messaging.read': ({ accountKey }) => countReadable(context.database, accountKey) },
     jobs: [publishingMessages(context, chosen.bundled.find)],
     workers: chosen.workers,
     starting: () => requireServerName(context),

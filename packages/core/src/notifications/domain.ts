@@ -2,6 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { notificationFiles } from './account-files.ts';
+import { countSeen, countSentBy } from './count-queries.ts';
 import { notificationEmissions } from './emissions.ts';
 import { type EventRoute, eventRoutes } from './events.ts';
 import { notificationRetention } from './retention.ts';
@@ -22,6 +23,12 @@ export function notificationDomain(
     emits: notificationEmissions(context),
     workers: [notificationRetention(context)],
     tools: notificationTools,
+    opens: {
+      'notifications.publish': async ({ installationId }) => [await countSentBy(context.database, installationId)],
+      'notifications.read': async ({ accountKey, resources }) => [
+        await countSeen(context.database, { accountKey, topics: resources }),
+      ],
+    },
     jobs: [publishingNotices(context)],
     securityEvent: (trx, by, event) => queueNotice(context, trx, by, event),
     filesOf: ({ accountKey }) => notificationFiles(context, accountKey),

@@ -23,7 +23,7 @@ export interface Visibility {
 }
 
 /** The records that a caller may see. */
-function selectVisible(database: Database, { accountKey, topics }: Visibility) {
+export function selectVisible(database: Database, { accountKey, topics }: Visibility) {
   const own = database.selectFrom('notifications').where('account_key', '=', accountKey);
   return topics === null ? own : own.where('installation_id', 'is not', null).where(matchesTopic(topics));
 }

@@ -4,13 +4,16 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { dropUndeclared } from './bindings.ts';
 import { outboundPolicy } from './policy.ts';
-import { deleteBindings } from './queries.ts';
+import { countBindings, deleteBindings } from './queries.ts';
 import { type OutboundRoute, outboundRoutes } from './routes.ts';
 
 export function outboundDomain(context: CoreContext): Domain<OutboundRoute> {
   return {
     handlers: outboundRoutes(context),
     policy: outboundPolicy,
+    opens: {
+      'secrets.use': async ({ installationId }) => [await countBindings(context.database, installationId)],
+    },
     upgraded: dropUndeclared,
     installationEnded: deleteBindings,
   };

@@ -1,9 +1,10 @@
 // All SQL of secret bindings. The one of each outbound call is a prepared statement on the bare pool.
-import type { Injection, InstallationId, Manifest } from '@platform/contract';
+import type { Injection, InstallationId, Manifest, Opened } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { SlotDeclaration } from '../catalog/face.ts';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
+import { countOpened } from '../opened.ts';
 
 export interface BindingRow {
   readonly slot: string;
@@ -106,4 +107,8 @@ const FIND_CALL = {
 export async function findCall(pool: pg.Pool, id: InstallationId, slot: string): Promise<CallRow | undefined> {
   const { rows } = await pool.query<CallRow>({ ...FIND_CALL, values: [id, slot] });
   return rows[0];
+}
+
+export function countBindings(db: Executor, installationId: string): Promise<Opened> {
+  return countOpened(db, 'secrets', sql`SELECT FROM secret_bindings WHERE installation_id = ${installationId}`);
 }

@@ -7,11 +7,13 @@ import { earlier } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import { notify } from '../database/notify.ts';
 import type { Domain } from '../domain.ts';
+import { openedOf } from '../opened.ts';
 import { type DeliveryOptions, DeliveryWork } from './deliver-runs.ts';
 import { firingWork } from './fire-due.ts';
 import { giveUpAfter, listSchedules } from './manage-schedules.ts';
 import { type ScheduleRoute, scheduleRoutes } from './routes.ts';
 import { countWaiting, resumeRuns } from './run-queries.ts';
+import { countSchedules } from './schedule-queries.ts';
 import { scheduleTools } from './tools.ts';
 
 export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOptions = {}): Domain<ScheduleRoute> {
@@ -22,6 +24,11 @@ export function scheduleDomain(context: CoreContext, deliveryOptions: DeliveryOp
   return {
     handlers: scheduleRoutes(context),
     tools: scheduleTools,
+    opens: {
+      'schedules.manage': async ({ accountKey }) => [
+        openedOf('schedules', await countSchedules(context.database, accountKey)),
+      ],
+    },
     workers: deliveryOptions.idle === true ? [] : workers,
     filesOf: ({ accountKey }) =>
       jsonLines(

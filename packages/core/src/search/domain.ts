@@ -2,6 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { searchFiles } from './account-files.ts';
+import { countEntriesOf } from './count-queries.ts';
 import type { Searching } from './open-searching.ts';
 import { countPending } from './outbox-queries.ts';
 import { PreparePool } from './prepare-pool.ts';
@@ -15,6 +16,9 @@ export function searchDomain(context: CoreContext, { engine, workers }: Searchin
     handlers: searchRoutes(context, { engine, prepare }),
     workers: [...workers, prepare],
     tools: searchTools,
+    opens: {
+      'search.index': async ({ installationId }) => [await countEntriesOf(context.database, installationId)],
+    },
     gauges: [{ name: 'platform_core_search_waiting', read: () => countPending(context.database) }],
     installationEnded: removeIndex,
     dataDeleted: removeIndex,

@@ -13,6 +13,7 @@ import { listProposals, proposalOf } from './proposals/view.ts';
 import { listToolCalls, toolCallRetention } from './record.ts';
 import { type ToolRoute, toolRoutes } from './routes.ts';
 import { ServedTools } from './served/served-tools.ts';
+import { toolsOpened } from './tools-opened.ts';
 
 export function toolDomain(context: CoreContext): Domain<ToolRoute | ProposalRoute> {
   const hub = { ...context, served: new ServedTools(context), checks: new ValueChecks() };
@@ -21,6 +22,7 @@ export function toolDomain(context: CoreContext): Domain<ToolRoute | ProposalRou
     handlers: { ...toolRoutes(hub), ...proposalRoutes(hub) },
     workers: [toolCallRetention(context), proposalRetention(context)],
     tools: proposalTools,
+    opens: toolsOpened(context),
     emits: [emission({ signal: 'proposals-changed', event: 'proposals', to: ['session'] })],
     installationEnded: (trx, id) => deleteProposalsOf(trx, id),
     async *filesOf({ accountKey }) {

@@ -9,6 +9,7 @@ import { createLog } from '@platform/core/log';
 import type { CoreMetrics } from '@platform/core/metrics';
 import { accountNotices, masterName } from '@platform/core/operator';
 import { reasonOf, StartError } from '@platform/core/start';
+import { openAppKit } from '../../init/app-kit.ts';
 import { openMetrics } from '../../process/metrics.ts';
 import type { Started } from '../../process/running.ts';
 import { runPart, type Serving } from '../run-part.ts';
@@ -32,6 +33,7 @@ async function start(order: CoreOrder, started: Started): Promise<Serving<CoreRe
     random: randomBytes,
     log,
     systemPackages: systemPackages(),
+    appKit: await openAppKit(),
     rates: config.rates,
     ...(metrics === undefined ? {} : { metrics: metrics.own }),
     identity: { folder, isNew: absence === 'new' },

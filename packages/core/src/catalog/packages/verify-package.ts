@@ -169,14 +169,20 @@ function parseManifest(bytes: Buffer | undefined): Manifest {
     text = STRICT_UTF8.decode(bytes);
     isTooDeep = tooDeep(text);
     value = isTooDeep ? null : JSON.parse(text);
-  } catch {
-    throw packageFault('manifest.json is not valid JSON in UTF-8.');
+  } catch (error) {
+    throw packageFault(`manifest.json is not valid JSON in UTF-8${placeOf(error)}.`);
   }
   if (isTooDeep) throw packageFault(`manifest.json is nested deeper than ${limits.jsonDepth.value} levels.`);
   if (repeatsMember(text, value)) throw packageFault('manifest.json names a member twice.');
   const parsed = manifestSchema.safeParse(value);
   if (!parsed.success) throw notValid('manifest.json', fieldErrors(parsed.error));
   return parsed.data;
+}
+
+/** Where a text stops being JSON, as far as that is known. */
+function placeOf(error: unknown): string {
+  const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(error instanceof SyntaxError ? error.message : '') ?? [];
+  return line === undefined ? '' : `: see line ${line}, column ${column}`;
 }
 
 /** @returns the processor that its executable is compiled for, if it has one */

@@ -1,7 +1,8 @@
 // All SQL that reads conversations of the bundled transport, as one of their accounts has them.
-import { type ConversationState, limits } from '@platform/contract';
+import { type ConversationState, limits, type Opened } from '@platform/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Executor } from '../../database/schema.ts';
+import { countOpened } from '../../opened.ts';
 
 export interface OwnConversation {
   readonly id: string;
@@ -207,4 +208,14 @@ export async function selectSealedKeys(
     SELECT id, sealed_key AS "sealedKey" FROM conversations
      WHERE ${after}::uuid IS NULL OR id > ${after}::uuid ORDER BY id LIMIT ${limit}`.execute(db);
   return rows;
+}
+
+/** What of messages an app of the account may read. */
+export async function countReadable(db: Executor, accountKey: string): Promise<Opened[]> {
+  const conversations = sql`SELECT FROM conversation_sides WHERE account_key = ${accountKey}`;
+  const messages = sql`
+    SELECT FROM ${FROM_OWN} JOIN conversation_messages AS message ON message.conversation_id = conversation.id
+     WHERE side.account_key = ${accountKey}
+       AND CASE WHEN conversation.low_key = ${accountKey} THEN message.low_change ELSE message.high_change END IS NOT NULL`;
+  return [await countOpened(db, 'conversations', conversations), await countOpened(db, 'messages', messages)];
 }

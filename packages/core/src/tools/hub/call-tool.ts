@@ -15,8 +15,10 @@ import {
   type ToolOutcome,
   errors as table,
 } from '@platform/contract';
+import * as z from 'zod';
 import { argumentsHash } from '../arguments-hash.ts';
 import { lengthen } from '../chain.ts';
+import { namesPrototype } from '../names-prototype.ts';
 import { recordCall } from '../record.ts';
 import { routeCallerOf } from '../tool-caller.ts';
 import { type AppRequest, askApp } from './ask-app.ts';
@@ -62,21 +64,34 @@ export function checkArguments(hub: Hub, call: ToolCallParts): void {
   const { tool, arguments: given } = call;
   if (Buffer.byteLength(JSON.stringify(given)) > limits.toolArguments.value)
     throw refuse('payload_too_large', `The arguments take more than ${sizeText(limits.toolArguments.value)}.`);
-  const verdict = hub.checks.check(tool.inputSchema, given, call.caller.accountKey);
-  if (!verdict.ok) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${verdict.why}`);
+  if (namesPrototype(given)) throw invalid('a member is named __proto__');
+  if (tool.of === 'platform') void parsed(tool, given);
+  else {
+    const verdict = hub.checks.check(tool.inputSchema, given, call.caller.accountKey);
+    if (!verdict.ok) throw invalid(verdict.why);
+  }
+}
+
+/** @throws ProtocolError for arguments that the tool does not take */
+function parsed({ builtIn }: Extract<HubTool, { of: 'platform' }>, given: ToolCallParts['arguments']) {
+  const { data, error } = builtIn.arguments.safeParse(given);
+  if (error !== undefined) throw invalid(z.prettifyError(error));
+  return data;
+}
+
+function invalid(why: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${why}`);
 }
 
 async function callBuiltIn(
   hub: Hub,
   { caller, stillAllowed, arguments: given, chain, signal }: ToolCallParts,
-  { builtIn }: Extract<HubTool, { of: 'platform' }>,
+  tool: Extract<HubTool, { of: 'platform' }>,
 ): Promise<CallToolResult> {
   lengthen(hub, caller.id, chain, null);
-  const parsed = builtIn.arguments.safeParse(given);
-  if (!parsed.success)
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid arguments: ${parsed.error.message}`);
+  const { builtIn } = tool;
   const call = {
-    ...builtIn.place(parsed.data),
+    ...builtIn.place(parsed(tool, given)),
     caller: routeCallerOf(caller),
     stillAllowed: async () => routeCallerOf(await stillAllowed()),
     consented: caller.credential.kind === 'connection',
@@ -111,13 +126,17 @@ function wrong(why: string): RefusalError {
   return refuse('upstream_failed', `The result of the app does not match the schema of its tool: ${why}`);
 }
 
+/** Of one refusal, so that a model mends them together. */
+const MOST_FAULTS = 20;
+
 /** As the model of the caller reads it, and in `_meta` as its program does. */
 export function refused({ refusal }: RefusalError): CallToolResult {
-  const { code, detail, retryAfter } = refusal;
-  const text = ofRefusal(detail ?? table[code].title);
+  const { code, detail, retryAfter, errors = [] } = refusal;
+  const faults = errors.slice(0, MOST_FAULTS).map(({ path, message }) => ofRefusal(`- ${path}: ${message}`));
+  const text = [`${code}: ${ofRefusal(detail ?? table[code].title)}`, ...faults].join('\n');
   return {
     isError: true,
-    content: [{ type: 'text', text: `${code}: ${text}` }],
+    content: [{ type: 'text', text }],
     _meta: { 'platform/refusal': { code, ...(retryAfter === undefined ? {} : { retryAfter }) } },
   };
 }

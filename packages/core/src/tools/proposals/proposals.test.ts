@@ -240,10 +240,10 @@ test('fifty wait for a decision or were declined, and no more than so many bytes
   const sync = { name: 'platform-messaging.direct', arguments: { to: 'ben' } };
   const wide = {
     name: 'platform-messaging.send',
-    arguments: { conversationId: `conv-${'A'.repeat(43)}`, message: { body: 'x'.repeat(60_000) } },
+    arguments: { conversationId: `conv-${'A'.repeat(43)}`, message: { body: '€'.repeat(16_384) } },
   };
   let refused: unknown;
-  for (let at = 0; at < 20 && refused === undefined; at += 1) {
+  for (let at = 0; at < 30 && refused === undefined; at += 1) {
     const result = (await other.client.callTool(wide)) as CallToolResult;
     if (result.isError === true) refused = result;
   }

@@ -1,6 +1,7 @@
 // What the apps of an account offer: as they said last, and asked anew while they run, so that a change shows within a second.
 // A backend that does not run is not started for a list, unless it was never asked in its version.
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { type Client, ProtocolError } from '@modelcontextprotocol/client';
 import { limits } from '@platform/contract';
 import { LRUCache } from 'lru-cache';
@@ -105,7 +106,8 @@ export class ServedTools {
       const offer = await withBackend(this.#context, row, { caller: null, signal }, (client, over) =>
         list(client, over),
       );
-      const changed = await storeOffer(database, row, offer, clock());
+      // Most often it is what it was: then nothing of it goes to the database.
+      const changed = !isDeepStrictEqual(offer, row.offer) && (await storeOffer(database, row, offer, clock()));
       if (changed) await notify(database, 'tools-changed', { accountKey });
       const changes = changed ? (this.#changes.get(key) ?? 0) + 1 : 0;
       this.#changes.set(key, changes);

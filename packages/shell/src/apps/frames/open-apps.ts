@@ -78,7 +78,14 @@ export function setStage(element: HTMLElement | null): void {
 export function startFrames(answers: FrameBridge): void {
   bridge = answers;
   window.addEventListener('message', (event) => {
-    if (live?.frame?.owns(event.source)) live.frame.greet(event);
+    if (!live?.frame?.owns(event.source)) return;
+    live.frame.greet(event);
+    const { appId } = live;
+    // Apart from the first load: only apps that apps made say so.
+    if (event.data?.type === 'platform.page-error' && event.origin === findOpen(appId)?.origin)
+      import('./page-errors.ts')
+        .then(({ reportPageError }) => reportPageError(appId, event.data))
+        .catch(() => undefined);
   });
   effect(() => {
     const front = frontApp.value;

@@ -15,6 +15,7 @@ import { asksForNothing } from '../prompts/resource-words.ts';
 import { useAppliedChoice } from './applied-choice.ts';
 import { BackendLimits } from './backend-limits.tsx';
 import { NarrowerResource } from './narrower-resource.tsx';
+import { OpenedToday } from './opened-today.tsx';
 
 interface GrantsEditorProps {
   readonly appId: string;
@@ -54,6 +55,7 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
       ) : (
         <RatingSummary rated={presentRating(view, [])} />
       )}
+      {requested.length > 0 && <OpenedToday key={view.revision} appId={appId} />}
       {asksForNothing(requested, resources?.requested ?? null) && <p>{name} requests no permissions.</p>}
       {resources !== null && (
         <BackendLimits appId={appId} name={name} version={version} resources={resources} onChanged={reading.again} />

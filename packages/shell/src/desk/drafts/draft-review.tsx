@@ -37,6 +37,7 @@ import { ScrollBox } from '../prompts/scroll-box.tsx';
 import { upgradesDone } from '../prompts/upgrade-review.tsx';
 import { SlotPlace } from '../secrets/slot-choice.tsx';
 import { UnmetList } from '../unmet/unmet-list.tsx';
+import { DraftPreview } from './draft-preview.tsx';
 import { SourceView } from './source-view.tsx';
 
 interface Matter {
@@ -77,7 +78,7 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
   );
   /** The version is here: what failed afterwards can be tried again, and this is not done twice. */
   const accepted = useSignal(false);
-  const stage = useSignal<'review' | 'working' | 'declining' | 'done'>('review');
+  const stage = useSignal<'review' | 'preview' | 'working' | 'declining' | 'done'>('review');
   const failure = useSignal<string | null>(null);
   const working = stage.value !== 'review';
 
@@ -96,12 +97,19 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
     if (failure.value === null) end(false);
   }
 
+  function leavePreview(): void {
+    stage.value = 'review';
+    // To the refusal, as when the question began.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.prompt [data-default]')?.focus());
+  }
+
   function end(approved: boolean): void {
     chosen.drop();
     asked.answer(approved);
   }
 
   if (stage.value === 'done') return <Installed app={{ ...draft, icon: null }} onDone={() => end(true)} />;
+  if (stage.value === 'preview') return <DraftPreview draft={draft} onBack={leavePreview} />;
   const maker = nameOf(madeBy);
   return (
     <>
@@ -133,6 +141,13 @@ export function DraftReview({ asked }: { readonly asked: Asked & Matter }) {
       <ScrollBox label={`What ${name} asks for, and its source`}>
         <UnmetList name={name} needs={unmet} />
         <p>{draft.summary}</p>
+        {draft.hasFrontend && (
+          <p>
+            <Button icon="play" disabled={working} onClick={() => (stage.value = 'preview')}>
+              Try its page
+            </Button>
+          </p>
+        )}
         {held === null && slots.length === 0 && asksForNothing(requested, draft.resources) && (
           <Note tone="success">It requests no permissions.</Note>
         )}

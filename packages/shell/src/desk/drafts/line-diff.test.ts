@@ -8,7 +8,7 @@ import { comparedLines, compareFiles, type Line, linesOf, runsOf } from './line-
 import { LINE_PORTION, PORTION, partOf } from './portions.ts';
 
 function file(path: string, text: string | null): SourceFile {
-  return { path, text, bytes: text?.length ?? 7 };
+  return { path, text, bytes: text?.length ?? 7, ofPlatform: false };
 }
 
 test('the lines of a comparison are those of both files, whatever they hold', () => {

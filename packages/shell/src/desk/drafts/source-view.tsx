@@ -16,6 +16,7 @@ export function SourceView({ draft }: { readonly draft: Pick<DraftReview, 'files
   const { files, former } = draft;
   const compared = useMemo(() => compareFiles(former?.files ?? [], files), [draft]);
   const lengths = new Map(files.map((file) => [file.path, file.bytes]));
+  const known = new Set(files.filter(({ ofPlatform }) => ofPlatform).map((file) => file.path));
   const changed = compared.filter(({ change }) => change !== 'same').length;
   return (
     <>
@@ -24,11 +25,17 @@ export function SourceView({ draft }: { readonly draft: Pick<DraftReview, 'files
         {former === null
           ? `${files.length} ${files.length === 1 ? 'file' : 'files'}. This is all that would run.`
           : `${changed} of ${compared.length} files. Unchanged ones come last.`}
+        {files.some(({ ofPlatform }) => ofPlatform) && ' What this platform adds itself is marked.'}
       </p>
       <ul class="source-files">
         {compared.map((file) => (
           <li key={file.path}>
-            <File file={file} length={lengths.get(file.path) ?? null} isNew={former === null} />
+            <File
+              file={file}
+              length={lengths.get(file.path) ?? null}
+              isNew={former === null}
+              isKnown={known.has(file.path)}
+            />
           </li>
         ))}
       </ul>
@@ -40,11 +47,14 @@ function File({
   file,
   length,
   isNew,
+  isKnown,
 }: {
   readonly file: ComparedFile;
   /** Of the file, `null` where it is gone. */
   readonly length: number | null;
   readonly isNew: boolean;
+  /** Exactly what the platform adds. */
+  readonly isKnown: boolean;
 }) {
   const open = useSignal(false);
   return (
@@ -52,6 +62,7 @@ function File({
       <summary>
         <code>{file.path}</code>
         <span class="quiet-text">
+          {isKnown && <span class="tag trusted">From this platform</span>}{' '}
           {!isNew && <span class={file.change === 'same' ? 'tag' : 'tag accent'}>{CHANGES[file.change]}</span>}{' '}
           {length !== null && sizeText(length)}
         </span>

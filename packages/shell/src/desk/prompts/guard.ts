@@ -72,7 +72,9 @@ export function trapFocus(dialog: HTMLDialogElement, guard: PressGuard, thefts: 
     clearTimeout(timer);
     timer = setTimeout(takeBack, 0);
     // Seen now: a frame may hand the focus on to this page at once, where nothing has it then.
-    if (!(document.activeElement instanceof HTMLIFrameElement)) return;
+    const { activeElement } = document;
+    // A frame in the dialog is what the person looks at; where one is, nothing is decided.
+    if (!(activeElement instanceof HTMLIFrameElement) || dialog.contains(activeElement)) return;
     stolen = true;
     count += 1;
     thefts.once();

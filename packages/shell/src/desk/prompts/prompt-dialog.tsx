@@ -47,6 +47,11 @@ function OpenDialog({ asked }: { readonly asked: Prompt }) {
 
   /** Before any button sees it. Escape is not a press: closing is always safe. */
   function ignoreEarly(event: Event): void {
+    // It decides nothing, whatever was pressed in the frame before; what it leads to does.
+    if ((event.target as Element).closest('[data-leaves-frame]') !== null) {
+      guard.arm();
+      return;
+    }
     if (guard.press()) return;
     event.preventDefault();
     event.stopPropagation();

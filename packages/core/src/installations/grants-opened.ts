@@ -1,0 +1,34 @@
+// What the grants of an installed app open today, in numbers.
+import { type GrantsOpened, matchesResource, opensSomething, refuse } from '@platform/contract';
+import type { CoreContext } from '../context.ts';
+import { type Counted, type OpensPart, openedOf } from '../opened.ts';
+import { selectAppIds, selectOwn } from './queries.ts';
+
+/** @throws RefusalError `not_found` */
+export async function readGrantsOpened(context: CoreContext, accountKey: string, appId: string): Promise<GrantsOpened> {
+  const installation = await selectOwn(context.database, accountKey, appId);
+  if (installation === undefined) throw refuse('not_found');
+  const items: GrantsOpened['items'] = [];
+  for (const { id, resources } of installation.grants) {
+    if (!opensSomething(id)) continue;
+    const opens = await context.opens.of(id, { accountKey, installationId: installation.id, appId, resources });
+    if (opens !== null) items.push({ id, opens: [...opens] });
+  }
+  return { items };
+}
+
+/** What is granted for apps, by their ids. */
+export function appsOpened({ database }: CoreContext): OpensPart {
+  const apps = async ({ accountKey, appId, resources }: Counted) => {
+    const ids = (await selectAppIds(database, accountKey)).filter(
+      (id) => id !== appId && resources.some((pattern) => matchesResource(pattern, id)),
+    );
+    return [openedOf('apps', ids.length)];
+  };
+  return {
+    'apps.catalog.read': apps,
+    'apps.uninstall': apps,
+    'apps.lifecycle': apps,
+    'runtime.status.read': apps,
+  };
+}

@@ -37,6 +37,7 @@ const FOUNDATION = [
     'metrics.ts',
     'normalize.ts',
     'points.ts',
+    'opened.ts',
     'policy.ts',
     'security-events.ts',
     'version.ts',

@@ -125,7 +125,7 @@ export type Opened = z.infer<typeof opened>;
 
 /** What the grants of an app open today. A grant of which nothing can be counted is left out. */
 export const grantsOpened = z.strictObject({
-  items: z.array(z.strictObject({ id: permissionId, opens: z.array(opened) })),
+  grants: z.array(z.strictObject({ id: permissionId, opens: z.array(opened) })),
 });
 export type GrantsOpened = z.infer<typeof grantsOpened>;
 

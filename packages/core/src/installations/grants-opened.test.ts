@@ -31,7 +31,7 @@ async function opened(account = ada): Promise<Readonly<Record<string, readonly s
   const answer = await account.browser.take<GrantsOpened>('/v1/apps/looked-at/opened');
   assert.deepEqual(grantsOpened.parse(answer), answer);
   return Object.fromEntries(
-    answer.items.map(({ id, opens }) => [
+    answer.grants.map(({ id, opens }) => [
       id,
       opens.map(({ what, count, more }) => `${more ? 'more than ' : ''}${count} ${what}`),
     ]),

@@ -8,13 +8,13 @@ import { selectAppIds, selectOwn } from './queries.ts';
 export async function readGrantsOpened(context: CoreContext, accountKey: string, appId: string): Promise<GrantsOpened> {
   const installation = await selectOwn(context.database, accountKey, appId);
   if (installation === undefined) throw refuse('not_found');
-  const items: GrantsOpened['items'] = [];
+  const grants: GrantsOpened['grants'] = [];
   for (const { id, resources } of installation.grants) {
     if (!opensSomething(id)) continue;
     const opens = await context.opens.of(id, { accountKey, installationId: installation.id, appId, resources });
-    if (opens !== null) items.push({ id, opens: [...opens] });
+    if (opens !== null) grants.push({ id, opens: [...opens] });
   }
-  return { items };
+  return { grants };
 }
 
 /** What is granted for apps, by their ids. */

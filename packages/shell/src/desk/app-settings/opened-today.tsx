@@ -26,12 +26,12 @@ function countWords({ what, count, more: beyond }: Opened): string {
 export function OpenedToday({ appId }: { readonly appId: string }) {
   const { value } = useReading(() => call('apps.opened', { params: { appId } }));
   // It says nothing that the permissions above do not; without it the page is whole.
-  if (value === null || value.items.length === 0) return null;
+  if (value === null || value.grants.length === 0) return null;
   return (
     <>
       <h4 id="opened-title">What that is today</h4>
       <dl class="opened" aria-labelledby="opened-title">
-        {value.items.map(({ id, opens }) => (
+        {value.grants.map(({ id, opens }) => (
           <div key={id}>
             <dt>{permissionWords(id)}</dt>
             <dd>{opens.map(countWords).join(', ')}</dd>

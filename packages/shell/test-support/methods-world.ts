@@ -148,6 +148,7 @@ export function world(change: Partial<World> = {}): World {
       'account.contacts.remove': undefined,
       'operator.settings.read': { providers: [] },
       'apps.intelligence.read': INTELLIGENCE,
+      'account.proposals.read': { proposal: { caller: 'asker', state: 'executed' } },
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),
@@ -317,14 +318,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`draft? ${asker} ${draftId}`);
       return state.approves;
     },
-    proposalState: async (asker, id) => {
-      did(`proposal ${asker} ${id}`);
-      return { state: state.approves ? 'executed' : 'pending' };
-    },
-    reviewProposal: async (asker, id) => {
-      did(`proposal? ${asker} ${id}`);
-      return state.approves;
-    },
+    reviewProposal: async (id) => did(`proposal? ${id}`),
     reviewUninstall: async (asker, appId) => {
       did(`remove? ${asker} ${appId}`);
       return state.approves;

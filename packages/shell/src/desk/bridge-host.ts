@@ -113,8 +113,7 @@ const shellSide: ShellSide = {
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
   reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
-  proposalState: async (asker, id) => (await import('./tools/proposal-of-app.ts')).proposalState(asker, id),
-  reviewProposal: async (asker, id) => (await import('./tools/proposal-of-app.ts')).reviewProposal(asker, id),
+  reviewProposal: async (id) => (await import('./tools/proposal-review.tsx')).askAboutProposal(id),
   reviewDraft: async (asker, draftId) =>
     (await import('./drafts/ask-about-draft.ts')).askAboutDraft(draftId, askerOf(asker), asker),
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),

@@ -12,7 +12,6 @@ import type {
   NotificationSettings,
   NotificationSettingsChange,
   PickedContact,
-  ProposalState,
   RouteAnswer,
   RouteBodyInput,
   SearchEntry,
@@ -93,9 +92,6 @@ export interface ShellSide {
   /** Calls a tool as the app. @throws BridgeRefusal `rate_limited` */
   callTool(appId: string, toolCall: RouteBodyInput<'apps.mcp.call'>): Promise<ToolAnswer>;
 
-  /** @throws BridgeRefusal or ApiError `not_found` for one that is not there, or that another app made */
-  proposalState(asker: string, id: string): Promise<{ readonly state: ProposalState }>;
-
   open(appId: string, target: string | null): void;
   goHome(): void;
   becomeHome(appId: string): Promise<void>;
@@ -119,11 +115,8 @@ export interface ShellSide {
    * @throws BridgeRefusal or ApiError `not_found` for one that is not there, or that another app made
    */
   reviewDraft(asker: string, draftId: string): Promise<boolean>;
-  /**
-   * Trusted review of a call that the asking app proposed; true when the person decided.
-   * @throws as {@link proposalState}
-   */
-  reviewProposal(asker: string, id: string): Promise<boolean>;
+  /** Trusted review of a call that was proposed. Resolves when the person decided, or closed it. */
+  reviewProposal(id: string): Promise<void>;
   /** Trusted confirmation; true when the publisher approved and the version is deleted. */
   reviewWithdraw(asker: string, appId: string, version: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */

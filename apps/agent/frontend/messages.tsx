@@ -15,14 +15,15 @@ export function Said({ item, onAnew }: SaidProps) {
   useEffect(() => {
     if (isEditing) field.current?.focus();
   }, [isEditing]);
-  if (isEditing && onAnew !== undefined)
+  // What was written stays also while it cannot be sent.
+  if (isEditing)
     return (
       <form
         class="bubble mine editing"
         onSubmit={(event) => {
           event.preventDefault();
           const text = String(new FormData(event.currentTarget).get('text') ?? '').trim();
-          if (text !== '') void onAnew(text).then((taken) => setEditing(!taken));
+          if (text !== '') void onAnew?.(text).then((taken) => setEditing(!taken));
         }}
       >
         <label>
@@ -31,7 +32,7 @@ export function Said({ item, onAnew }: SaidProps) {
         </label>
         <p class="quiet small">It begins a conversation of its own. This one stays as it is.</p>
         <div class="row">
-          <button type="submit" class="primary">
+          <button type="submit" class="primary" disabled={onAnew === undefined}>
             Send anew
           </button>
           <button type="button" onClick={() => setEditing(false)}>

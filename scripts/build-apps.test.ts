@@ -13,6 +13,7 @@ import { type BuiltApp, buildApps } from './build-apps.ts';
 const SYSTEM_APPS = [
   'agent',
   'contacts',
+  'files',
   'fleet',
   'launcher',
   'messages',

@@ -1,7 +1,7 @@
 // Every route answers every malformed request with a problem document, and writes nothing.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type RouteSpec, routes } from '@platform/contract';
+import { type RouteSpec, routes, type SystemRole } from '@platform/contract';
 import * as z from 'zod';
 import { openFrontend } from '../../packages/core/test-support/apps.ts';
 import { type Cast, makeCast } from '../support/cast.ts';
@@ -12,20 +12,29 @@ import { ZOD_PHRASES } from '../support/zod-phrases.ts';
 const UUID = '01890000-0000-7000-8000-000000000000';
 
 /** Lists whose cursors belong to what the path names, which is not there: that is said first. */
-const OF_ITS_PARENT: ReadonlySet<string> = new Set(['services.messaging.messages']);
+const OF_ITS_PARENT: ReadonlySet<string> = new Set([
+  'services.messaging.messages',
+  'services.content.items',
+  'services.content.members',
+]);
 
 let constellation: Constellation;
 let cast: Cast;
-/** Of the app that alone may manage schedules. */
-let manager: Record<string, string>;
+/** Of the apps that alone may manage something, by their role. */
+const managers = new Map<SystemRole, Record<string, string>>();
 let rowsBefore: Record<string, string>;
 
 before(async () => {
   // The account of the cast is the master account: what is checked first at every route of the operator is who calls.
   constellation = await startConstellation({ config: { masterAccount: 'castowner' } });
   cast = await makeCast(constellation);
-  const { origin, capability } = await openFrontend(constellation, cast.account, 'schedules');
-  manager = { authorization: `Bearer ${capability}`, origin };
+  for (const [role, appId] of [
+    ['schedules.manager-ui', 'schedules'],
+    ['files.user-manager', 'files'],
+  ] as const) {
+    const { origin, capability } = await openFrontend(constellation, cast.account, appId);
+    managers.set(role, { authorization: `Bearer ${capability}`, origin });
+  }
   rowsBefore = await rowCounts();
 });
 after(() => constellation.close());
@@ -50,6 +59,13 @@ function pathOf(spec: RouteSpec): string {
     .replace('/node/installations/:id', `/node/installations/inst-${UUID}`)
     .replace('/drafts/:id', `/drafts/drf-${UUID}`)
     .replace('/web-search/:id', `/web-search/wsr-${UUID}`)
+    .replace('/collections/:id', `/collections/col-${UUID}`)
+    .replace('/content-invitations/:id', `/content-invitations/civ-${UUID}`)
+    .replace('-files/:id', `-files/fil-${UUID}`)
+    .replace('/files/:id', `/files/fil-${UUID}`)
+    .replace('/files/shared/:id', `/files/shared/fil-${UUID}`)
+    .replace(':memberId', `mem-${UUID}`)
+    .replace(':key', 'some-key')
     .replace('/notifications/:id', `/notifications/ntf-${UUID}`)
     .replace('/work-leases/:id', `/work-leases/lease-${UUID}`)
     .replace(':appId', 'castowner-mighty')
@@ -70,7 +86,7 @@ function pathOf(spec: RouteSpec): string {
 }
 
 function headersOf(spec: RouteSpec): Record<string, string> {
-  if (spec.systemRole !== undefined) return { ...manager };
+  if (spec.systemRole !== undefined) return { ...managers.get(spec.systemRole) };
   const kind = spec.callers[0] ?? 'anonymous';
   const headers = cast.credentials(kind);
   return spec.origin === 'app' ? { ...headers, origin: cast.credentials('frontend').origin ?? '' } : headers;

@@ -17,7 +17,7 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Settings', 'Store'];
+const AT_FIRST = ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Settings', 'Store'];
 const LATER = ['Wallet'];
 
 let place: PlatformPlace;
@@ -85,8 +85,12 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await shows(page, [], AT_FIRST);
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await launcherOf(page).getByText('Store: position 6 of 7').waitFor();
-  await shows(page, [], ['Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings']);
+  await launcherOf(page).getByText('Store: position 7 of 8').waitFor();
+  await shows(
+    page,
+    [],
+    ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings'],
+  );
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
@@ -95,7 +99,7 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
   await look(page, 'desktop', 'tile-menu');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
-  const moved = ['Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store'];
+  const moved = ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store'];
   await shows(page, ['Settings'], moved);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
   await look(page, 'desktop', 'tiles-pinned');
@@ -136,7 +140,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   assert.ok(box !== null);
   await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  const rest = ['Store', 'Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Schedules'];
+  const rest = ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules'];
   await shows(page, ['Settings'], rest);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
 
@@ -147,7 +151,11 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, ['Settings'], rest);
   await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Settings', 'Schedules']);
+  await shows(
+    page,
+    [],
+    ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Settings', 'Schedules'],
+  );
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -209,7 +217,11 @@ test('the order outlives installs, removals and another launcher, and an app sta
   for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
-  await shows(page, [], ['Contacts', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings']);
+  await shows(
+    page,
+    [],
+    ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings'],
+  );
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();
@@ -285,6 +297,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
       'Broken',
       'Idler',
       'Contacts',
+      'Files',
       'Launcher',
       'Messages',
       'Notifications',

@@ -86,13 +86,26 @@ PATCH|DELETE /v1/account/contacts/:
 POST /v1/account/connection-requests/:
 GET /v1/account/connections
 DELETE /v1/account/connections/:
+GET|POST /v1/services/content/collections
+GET|PATCH|DELETE /v1/services/content/collections/:
+GET /v1/services/content/collections/:/items|changes
+GET|PUT|DELETE /v1/services/content/collections/:/items/:
+GET|POST /v1/services/content/collections/:/members
+DELETE /v1/services/content/collections/:/members/:
+GET /v1/account/content-invitations
+POST /v1/account/content-invitations/:/accept|decline
+GET /v1/services/files
+GET|PUT|DELETE /v1/services/files/:
+GET|PUT /v1/services/files/:/access
+GET /v1/services/files/shared
+GET|PUT /v1/services/files/shared/:
 `;
 
 const SPECIFIED_CODES = `
 invalid_request forbidden_material invalid_cursor invalid_path unauthenticated session_expired session_replaced
 verification_failed origin_not_allowed grant_missing grants_exceed_request not_authorized master_account_only plan_required
 proposal_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
-activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota
+activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota content_conflict precondition_failed
 binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
 consent_denied rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
 upstream_redirect_refused upstream_timeout transport_unavailable workload_unavailable runtime_paused unavailable
@@ -103,6 +116,7 @@ context.get state.get state.set links.open notifications.list notifications.read
 apps.start apps.stop apps.return apps.requestInstall apps.uninstall apps.create launcher.register launcher.restore
 runtime.status runtime.pause wallet.proposePayment wallet.proposePolicy mcp.listTools mcp.callTool mcp.proposeTool
 search.query chrome.set contacts.list contacts.add contacts.edit contacts.remove contacts.pick
+files.pick files.save
 `;
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

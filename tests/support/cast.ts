@@ -33,6 +33,8 @@ const EVERYTHING: readonly Grant[] = [
   { id: 'system.inventory.read', resources: ['*'] },
   { id: 'object-storage.raw', resources: ['self'] },
   { id: 'schedules.manage', resources: ['*'] },
+  { id: 'content.collections.manage', resources: ['*'] },
+  { id: 'files.user.manage', resources: ['*'] },
   { id: 'mcp.tools.call', resources: ['*'] },
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },

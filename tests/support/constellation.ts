@@ -20,6 +20,7 @@ const SYSTEM_APPS = [
   'wallet',
   'contacts',
   'messages',
+  'files',
   'agent',
   'notifications',
   'schedules',
@@ -204,17 +205,23 @@ export function newNodeKey(): LinkKey {
   return keyFromSeed(randomBytes(32));
 }
 
-/** Of the one app that may manage schedules. */
-const MANAGER = {
-  systemRoles: ['schedules.manager-ui'],
-  permissions: [{ id: 'schedules.manage', resources: ['*'] }],
+/** Of the apps that alone may manage something. */
+const MANAGERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  schedules: {
+    systemRoles: ['schedules.manager-ui'],
+    permissions: [{ id: 'schedules.manage', resources: ['*'] }],
+  },
+  files: {
+    systemRoles: ['files.user-manager'],
+    permissions: [{ id: 'files.user.manage', resources: ['*'] }],
+  },
 };
 
 async function minimalSystemPackages(directory: string): Promise<{ path: string }[]> {
   return Promise.all(
     SYSTEM_APPS.map(async (id) => {
       const file = path.join(directory, `${id}.tgz`);
-      await writeFile(file, await buildTestPackage({ manifest: testManifest(id, id === 'schedules' ? MANAGER : {}) }));
+      await writeFile(file, await buildTestPackage({ manifest: testManifest(id, MANAGERS[id] ?? {}) }));
       return { path: file };
     }),
   );

@@ -32,6 +32,7 @@ const GRANTS: readonly Grant[] = [
   { id: 'messaging.read', resources: ['*'] },
   { id: 'messaging.send', resources: ['*'] },
   { id: 'messaging.resolve', resources: ['*'] },
+  { id: 'content.collections.manage', resources: ['*'] },
 ];
 
 export async function startSuiteWorld(): Promise<SuiteWorld> {

@@ -6,6 +6,7 @@ export * from './client-network.ts';
 export * from './configuration.ts';
 export * from './dev-apps.ts';
 export type { CallerKind, JsonBody, KeptJson, RateLimitName, RouteSpec, StreamedMember, SystemRole } from './domain.ts';
+export { sufficientGrants } from './domain.ts';
 export * from './domains.ts';
 export * from './enrolment-token.ts';
 export * from './errors.ts';

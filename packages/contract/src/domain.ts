@@ -141,11 +141,11 @@ export interface RouteSpec {
   readonly origin?: 'shell' | 'app';
   /**
    * For `frontend` and `installation` callers. `self` and `*` are taken literally; `{ body }` names a member of the
-   * body; `any` asks for the grant with whatever resources, and the domain filters by them. `or` names a grant that does as well.
+   * body; `any` asks for the grant with whatever resources, and the domain filters by them. `or` names grants that do as well.
    */
   readonly grant?: {
     readonly id: PermissionId;
-    readonly or?: PermissionId;
+    readonly or?: readonly PermissionId[];
     readonly resource: 'self' | '*' | 'any' | { readonly body: string };
   };
   /**
@@ -164,7 +164,8 @@ export interface RouteSpec {
   readonly confirms?: ConfirmedOperation | { readonly nothing: string };
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
-  readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number };
+  /** Of bytes, the handler reads them itself. `anyType`: their sender may say any media type, or none. */
+  readonly body?: JsonBody | { readonly mediaType: string; readonly limit: number; readonly anyType?: true };
   /** Success statuses and their bodies; `null` is no body, a string is the media type of a stream. */
   readonly answers: Readonly<Record<number, z.ZodType | null | string>>;
   /** A protocol in whose form it answers besides, whatever the status. */
@@ -174,4 +175,9 @@ export interface RouteSpec {
   readonly rate: RateLimitName;
   /** An app adds to the database by it: waits while its disk has nothing left but the reserve. */
   readonly fillsDatabase?: true;
+}
+
+/** The permissions of which a route needs one. */
+export function sufficientGrants({ id, or = [] }: NonNullable<RouteSpec['grant']>): readonly PermissionId[] {
+  return [id, ...or];
 }

@@ -11,9 +11,11 @@ import { clients } from './domains/clients.ts';
 import { common } from './domains/common.ts';
 import { connections } from './domains/connections.ts';
 import { contacts } from './domains/contacts.ts';
+import { content } from './domains/content.ts';
 import { development } from './domains/development.ts';
 import { disk, volumes } from './domains/disk.ts';
 import { drafts } from './domains/drafts.ts';
+import { files } from './domains/files.ts';
 import { fleet } from './domains/fleet.ts';
 import { grants } from './domains/grants.ts';
 import { guide } from './domains/guide.ts';
@@ -54,9 +56,11 @@ export * from './domains/clients.ts';
 export { common, emptyBody, page, pageQuery } from './domains/common.ts';
 export * from './domains/connections.ts';
 export * from './domains/contacts.ts';
+export * from './domains/content.ts';
 export * from './domains/development.ts';
 export * from './domains/disk.ts';
 export * from './domains/drafts.ts';
+export * from './domains/files.ts';
 export * from './domains/fleet.ts';
 export * from './domains/gateway.ts';
 export * from './domains/grants.ts';
@@ -135,6 +139,8 @@ const domains = {
   intelligence,
   messaging,
   contacts,
+  content,
+  files,
   connections,
 } as const satisfies Readonly<Record<string, Domain>>;
 

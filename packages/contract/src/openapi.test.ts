@@ -85,7 +85,7 @@ test('every JSON body of the account routes refuses secret material', () => {
 });
 
 /** What an installation may do by being one (specification 2.2, 4.2 and 4.9), and what core asks the person for each time. */
-const INTRINSIC = /^services\.(?:(?:appCapability|workLeases|workflows)\.|webSearch$)/;
+const INTRINSIC = /^services\.(?:(?:appCapability|files|workLeases|workflows)\.|webSearch$)/;
 
 test('every route names at least one caller, and only routes for frontends and workloads name a grant', () => {
   for (const [id, spec] of Object.entries(routes)) {

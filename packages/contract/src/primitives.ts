@@ -30,6 +30,14 @@ export const webSearchId = prefixedId('wsr');
 export type WebSearchId = z.infer<typeof webSearchId>;
 export const contactId = prefixedId('ctc');
 export type ContactId = z.infer<typeof contactId>;
+export const collectionId = prefixedId('col');
+export type CollectionId = z.infer<typeof collectionId>;
+export const memberId = prefixedId('mem');
+export type MemberId = z.infer<typeof memberId>;
+export const contentInvitationId = prefixedId('civ');
+export type ContentInvitationId = z.infer<typeof contentInvitationId>;
+export const fileId = prefixedId('fil');
+export type FileId = z.infer<typeof fileId>;
 
 /** RFC 3339, UTC, milliseconds. The calendar of the database has no year 0. */
 export const timestamp = z.iso

@@ -218,6 +218,7 @@ test('any two permissions together are no better than the worse of them alone', 
 const APPS = {
   'apps/agent': 2,
   'apps/contacts': 1,
+  'apps/files': 2,
   'apps/fleet': 2,
   'apps/launcher': 3,
   'apps/messages': 1,

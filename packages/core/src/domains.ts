@@ -4,6 +4,7 @@ import { type CatalogOptions, catalogDomain } from './catalog/domain.ts';
 import { clientDomain } from './clients/domain.ts';
 import { connectionDomain } from './connections/domain.ts';
 import { contactDomain } from './contacts/domain.ts';
+import { contentDomain } from './content/domain.ts';
 import type { CoreContext } from './context.ts';
 import { diskDomain } from './disk/domain.ts';
 import type { Domain } from './domain.ts';
@@ -87,6 +88,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
     contactDomain(context),
     toolDomain(context),
     webSearchDomain(context),
+    contentDomain(context),
     connectionDomain(context),
     nodeDomain(context, options),
     objectStorageDomain(context),

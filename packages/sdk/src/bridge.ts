@@ -42,6 +42,8 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.withdraw': true,
   'contacts.pick': true,
   'downloads.save': true,
+  'files.pick': true,
+  'files.save': true,
   'links.open': true,
   'mcp.reviewProposal': true,
   'runtime.pause': true,

@@ -1,4 +1,4 @@
-// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 10 kB gzip.
+// @platform/sdk/browser: what a frontend needs of the platform. One file without dependencies, under 12 kB gzip.
 import type {
   BridgeContext,
   BridgeEvents,
@@ -7,6 +7,7 @@ import type {
   ListedAccount,
   MadeDraft,
   PickedContact,
+  PickedFile,
   SearchEntry,
   SearchResult,
   ServicesApp,
@@ -16,7 +17,9 @@ import type {
 import { type Backend, backendOf } from './backend.ts';
 import { type Bridge, type BridgeCallOptions, connectBridge } from './bridge.ts';
 import type { CallOptions } from './call-options.ts';
+import { type ContentService, contentService } from './content.ts';
 import { sendDownloadsToShell } from './downloads.ts';
+import { type FilesService, filesService, type UserFilesService } from './files.ts';
 import { type Launch, LaunchAccess, launchAgain, readLaunch } from './launch.ts';
 import { sendLinksToShell } from './links.ts';
 import { connectMcp, type McpClientPackage, type McpOptions } from './mcp-client.ts';
@@ -38,6 +41,7 @@ import {
   readSystem,
 } from './services.ts';
 import { type AppState, stateOver } from './state.ts';
+import { userFilesService } from './user-files.ts';
 
 export type {
   AgentAnswer,
@@ -48,12 +52,21 @@ export type {
   AgentSession,
   AgentSessionsFound,
   AppDetails,
+  AppFile,
   BridgeContext,
   CatalogEntry,
   ChangeSchedule,
+  Collection,
   Contact,
+  ContentChange,
+  ContentChanges,
+  ContentInvitation,
+  ContentItem,
+  ContentMember,
   Conversation,
   CreateSchedule,
+  FileAccessEntry,
+  FileTransfer,
   InstalledApp,
   ListedAccount,
   MadeDraft,
@@ -64,6 +77,7 @@ export type {
   Notification,
   PendingProposal,
   PickedContact,
+  PickedFile,
   PublishNotification,
   Schedule,
   ScheduleTargetApp,
@@ -71,15 +85,20 @@ export type {
   SearchResult,
   ServicesApp,
   SetupState,
+  SharedFile,
   ShellEvent,
   SystemInventory,
   ToolAnswer,
   UsableTool,
+  UserFile,
   WorkloadStatus,
 } from '@platform/contract';
 export { type Backend, type BackendConnection, connectBackend, type WebSocketOptions } from './backend.ts';
 export type { Bridge, BridgeCallOptions, BridgeParams } from './bridge.ts';
+export type { Bytes, BytesToWrite, WriteConditions, WriteOptions } from './bytes-call.ts';
 export type { CallOptions } from './call-options.ts';
+export type { ContentService } from './content.ts';
+export type { FilesService, UserFilesService } from './files.ts';
 export type { McpClientLike, McpClientPackage, McpOptions } from './mcp-client.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
@@ -211,6 +230,21 @@ export class App {
     return messagingService(this.#access);
   }
 
+  /** Items that apps and people share. Grants `content.collections.read`, `.write`, `.manage`. */
+  content(): ContentService {
+    return contentService(this.#access);
+  }
+
+  /** Files of this app, and those that others opened to it or its person handed to it. */
+  files(): FilesService {
+    return filesService(this.#access);
+  }
+
+  /** Files of the person, for the platform's own Files. Grant `files.user.manage`. */
+  userFiles(): UserFilesService {
+    return userFilesService(this.#access);
+  }
+
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   schedules(): SchedulesService {
     return schedulesService(this.#access);
@@ -305,6 +339,27 @@ export class App {
    */
   async pickContact(options?: BridgeCallOptions): Promise<PickedContact | null> {
     return (await this.bridge.call('contacts.pick', undefined, options)).contact;
+  }
+
+  /**
+   * Has the shell show the person their files, so that they hand one to this app, which reads it with `files().getShared(id)` until they
+   * take it back. Call it while the app is in front.
+   *
+   * @returns `null` if they picked none
+   * @throws {PlatformError} `not_authorized` while the app is not in front, `rate_limited` after three refusals within a minute
+   */
+  async pickFile(access: 'read' | 'write' = 'read', options?: BridgeCallOptions): Promise<PickedFile | null> {
+    return (await this.bridge.call('files.pick', { access }, options)).file;
+  }
+
+  /**
+   * Has the shell ask the person whether a file of this app, written with `files().put`, is to become one of theirs.
+   *
+   * @returns the name that it got; `null` if they declined
+   * @throws {PlatformError} as `pickFile`
+   */
+  async offerFile(name: string, options?: BridgeCallOptions): Promise<string | null> {
+    return (await this.bridge.call('files.save', { name }, options)).saved;
   }
 
   /**

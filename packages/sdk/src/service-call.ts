@@ -107,7 +107,11 @@ function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal | undef
   });
 }
 
-function pathOf(input: Pick<CallInput<ServiceRoute>, 'path' | 'parameters' | 'query'>): string {
+export function pathOf(input: {
+  readonly path: string;
+  readonly parameters?: CallInput<ServiceRoute>['parameters'];
+  readonly query?: CallInput<ServiceRoute>['query'];
+}): string {
   const { parameters = {} } = input;
   const path = input.path.replaceAll(/:(\w+)/g, (_, name: string) => segment(parameters[name] ?? ''));
   const query = new URLSearchParams();

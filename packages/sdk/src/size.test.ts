@@ -5,9 +5,9 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildSdk } from '../build.ts';
 
-test('the browser entry is one module without imports, under 10 kB gzip', async () => {
+test('the browser entry is one module without imports, under 12 kB gzip', async () => {
   const code = await readFile((await buildSdk()).browser);
-  assert.ok(gzipSync(code).length < 10_000, `${gzipSync(code).length} bytes`);
+  assert.ok(gzipSync(code).length < 12_000, `${gzipSync(code).length} bytes`);
   assert.doesNotMatch(code.toString(), /\bimport\b\s*[\w{*"'(]/);
 });
 

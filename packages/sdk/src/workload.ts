@@ -3,6 +3,8 @@
 import type { AppCapability, ListedAccount, MadeDraft, ServicesApp, SystemInventory } from '@platform/contract';
 import { renewAppCapability, verifyCapability } from './app-capability.ts';
 import type { CallOptions } from './call-options.ts';
+import { type ContentService, contentService } from './content.ts';
+import { type FilesService, filesService } from './files.ts';
 import { type Intelligence, intelligenceOf } from './intelligence.ts';
 import { connectMcp, type McpClientPackage, type WorkloadMcpOptions } from './mcp-client.ts';
 import { type MessagingService, messagingService } from './messaging.ts';
@@ -45,9 +47,17 @@ import { type WorkflowsService, workflowsService } from './workflows.ts';
 
 export type {
   AppCapability,
+  AppFile,
   ChangeSchedule,
+  Collection,
+  ContentChange,
+  ContentChanges,
+  ContentInvitation,
+  ContentItem,
+  ContentMember,
   Conversation,
   CreateSchedule,
+  FileAccessEntry,
   ListedAccount,
   MadeDraft,
   Message,
@@ -60,7 +70,9 @@ export type {
   ScheduleTargetApp,
   SearchEntry,
   ServicesApp,
+  SharedFile,
   SystemInventory,
+  UserFile,
   WorkflowEvent,
   WorkflowRun,
   WorkflowStatus,
@@ -72,7 +84,10 @@ export {
   connectBackend,
   type WebSocketOptions,
 } from './backend.ts';
+export type { Bytes, BytesToWrite, WriteConditions, WriteOptions } from './bytes-call.ts';
 export type { CallOptions } from './call-options.ts';
+export type { ContentService } from './content.ts';
+export type { FilesService } from './files.ts';
 export type { Intelligence, IntelligenceRequest } from './intelligence.ts';
 export type { McpClientLike, McpClientPackage, McpOptions, WorkloadMcpOptions } from './mcp-client.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
@@ -143,6 +158,10 @@ export class PlatformServicesClient {
   readonly workflows: WorkflowsService;
   /** Messages of the account to other people. Grants `messaging.read`, `messaging.send`, `messaging.resolve`. */
   readonly messaging: MessagingService;
+  /** Items that apps and people share. Grants `content.collections.read`, `.write`, `.manage`. */
+  readonly content: ContentService;
+  /** Files of this app, and those that others opened to it or its person handed to it. */
+  readonly files: FilesService;
   /** Schedules of the account, for the platform's own app that manages them. Grant `schedules.manage`. */
   readonly schedules: SchedulesService;
   /** Tools that this workload has for other apps. Grant `mcp.tools.serve`. */
@@ -158,6 +177,8 @@ export class PlatformServicesClient {
     this.search = searchService(this.#access);
     this.workflows = workflowsService(this.#access);
     this.messaging = messagingService(this.#access);
+    this.content = contentService(this.#access);
+    this.files = filesService(this.#access);
     this.schedules = schedulesService(this.#access);
     this.tools = toolsService(this.#access, toolsPath);
   }

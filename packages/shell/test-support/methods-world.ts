@@ -1,14 +1,16 @@
 // A shell for tests of the bridge's methods: its apps, records and grants are what a test says, and it writes down what
 // it was made to do. Used by tests only.
-import type {
-  Grant,
-  InstalledApp,
-  Notification,
-  NotificationSettings,
-  PendingProposal,
-  RouteAnswer,
-  SetupState,
-  ToolAnswer,
+import {
+  fileId,
+  type Grant,
+  type InstalledApp,
+  type Notification,
+  type NotificationSettings,
+  type PendingProposal,
+  type PickedFile,
+  type RouteAnswer,
+  type SetupState,
+  type ToolAnswer,
 } from '@platform/contract';
 import type { ShellRoute } from '../src/api/routes.ts';
 import { callMethod } from '../src/apps/bridge/call-method.ts';
@@ -28,6 +30,14 @@ export const SETUP: SetupState = {
   machines: { total: 1, ready: 1 },
 };
 export const OTHER_ID = 'ntf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910204';
+
+export const PICKED_FILE: PickedFile = {
+  id: fileId.parse('fil-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203'),
+  name: 'tax.pdf',
+  type: 'application/pdf',
+  size: 7,
+  etag: '"v1"',
+};
 
 function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
   return {
@@ -335,6 +345,14 @@ export function call(state: World, method: string, params?: unknown): Promise<un
     pickContact: async (asker) => {
       did(`pick? ${asker}`);
       return state.approves ? { address: 'ben@platform.example', label: 'Ben' } : null;
+    },
+    pickFile: async (asker, access) => {
+      did(`pick file? ${asker} ${access}`);
+      return state.approves ? PICKED_FILE : null;
+    },
+    keepFile: async (asker, name) => {
+      did(`keep? ${asker} ${name}`);
+      return state.approves ? name : null;
     },
     reviewInvite: async (asker, name) => {
       did(`invite? ${asker} ${name}`);

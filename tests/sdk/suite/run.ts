@@ -3,6 +3,7 @@
 import { PlatformServicesClient } from '@platform/sdk';
 import { callCases } from './call-cases.ts';
 import { equal } from './checks.ts';
+import { contentCases } from './content-cases.ts';
 import { serviceCases } from './notification-cases.ts';
 import { peopleCases } from './people-cases.ts';
 import type { Cases, SuiteTools } from './tools.ts';
@@ -63,5 +64,5 @@ export function allCases(): Cases {
   const notifications = Object.entries(serviceCases).map(
     ([name, run]) => [name, ({ client }: SuiteTools) => run({ notifications: client.notifications, equal })] as const,
   );
-  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...workflowCases };
+  return { ...Object.fromEntries(notifications), ...callCases, ...peopleCases, ...contentCases, ...workflowCases };
 }

@@ -8,7 +8,8 @@ const limits = {
   accountDisk: {
     value: 20_480 * MiB,
     unit: 'bytes',
-    meaning: 'volumes, published packages and images of one account (default of PLATFORM_ACCOUNT_DISK_MIB)',
+    meaning:
+      'volumes, published packages, images, collections and files of one account (default of PLATFORM_ACCOUNT_DISK_MIB)',
   },
   diskReserve: {
     value: 1_024 * MiB,
@@ -22,7 +23,7 @@ const errors = {
   disk_quota: {
     status: 409,
     title: 'The account has used up its disk space.',
-    help: 'Volumes count with the size their app declares, also those of removed apps, and so do published packages and the container images of installed apps. Delete what you no longer need in Settings → Storage, or ask the operator to raise PLATFORM_ACCOUNT_DISK_MIB.',
+    help: 'Volumes count with the size their app declares, also those of removed apps, and so do published packages, the container images of installed apps, collections and files. Delete what you no longer need in Settings → Storage, or ask the operator to raise PLATFORM_ACCOUNT_DISK_MIB.',
   },
   volume_in_use: {
     status: 409,
@@ -66,6 +67,8 @@ export const accountDisk = z.strictObject({
   ),
   /** Container images of installed apps, as their nodes unpacked them, the largest first; they go with their apps. */
   images: z.array(z.strictObject({ appId, name: z.string(), bytes })),
+  /** Of items in its collections and of files. */
+  contentBytes: bytes,
 });
 export type AccountDisk = z.infer<typeof accountDisk>;
 

@@ -133,6 +133,8 @@ export const shellEvent = z.discriminatedUnion('event', [
   z.strictObject({ event: z.literal('apps'), data: z.strictObject({}) }),
   /** An app made an app for the person, or one is no longer there to decide on; for the shell only. */
   z.strictObject({ event: z.literal('drafts'), data: z.strictObject({}) }),
+  /** An invitation to a collection waits for the person, or does no longer; for the shell only. */
+  z.strictObject({ event: z.literal('content-invitations'), data: z.strictObject({}) }),
   /** What this agent may do without a question changed, or what it asks its person; for the shell only. */
   z.strictObject({ event: z.literal('agent'), data: z.strictObject({ appId }) }),
   /** The account was paused or resumed; for the shell only. */

@@ -99,7 +99,7 @@ const proposalQuery = pageQuery.extend({ state: proposalState.optional() });
 
 const forApps = {
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
+  grant: { id: 'mcp.tools.call', or: ['mcp.tools.propose'], resource: 'any' },
   rate: 'service',
 } as const;
 

@@ -156,7 +156,7 @@ const served = {
 const forApps = {
   ...served,
   callers: ['frontend', 'installation'],
-  grant: { id: 'mcp.tools.call', or: 'mcp.tools.propose', resource: 'any' },
+  grant: { id: 'mcp.tools.call', or: ['mcp.tools.propose'], resource: 'any' },
 } as const;
 
 const routes = {

@@ -8,6 +8,7 @@ export const defaultAppIds = [
   'wallet',
   'contacts',
   'messages',
+  'files',
   'agent',
   'notifications',
   'schedules',

@@ -1,5 +1,5 @@
-// The disk space of an account: its volumes at the size they were granted, the packages it published, and the images of its
-// backends.
+// The disk space of an account: its volumes at the size they were granted, the packages it published, the images of its
+// backends, and its collections and files.
 import { type AccountDisk, type RefusalError, refuse, sizeText } from '@platform/contract';
 import { lockAccount } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
@@ -8,6 +8,7 @@ import type { Executor } from '../database/schema.ts';
 import {
   type ImageRow,
   type PackageRow,
+  selectContentBytes,
   selectImages,
   selectPackages,
   selectUsedBytes,
@@ -21,11 +22,12 @@ export async function readAccountDisk(
   { database, config, clock }: DiskContext & Pick<CoreContext, 'clock'>,
   accountKey: string,
 ): Promise<AccountDisk> {
-  const [usedBytes, volumes, packages, images] = await Promise.all([
+  const [usedBytes, volumes, packages, images, contentBytes] = await Promise.all([
     selectUsedBytes(database, accountKey),
     selectVolumes(database, accountKey),
     selectPackages(database, { accountKey, now: clock() }),
     selectImages(database, accountKey),
+    selectContentBytes(database, accountKey),
   ]);
   return {
     limitBytes: config.accountDiskBytes,
@@ -45,6 +47,7 @@ export async function readAccountDisk(
       keptUntil: keptUntil?.toISOString() ?? null,
     })),
     images: images.map(({ appId, name, bytes }) => ({ appId, name, bytes })),
+    contentBytes,
   };
 }
 
@@ -80,7 +83,7 @@ export function diskQuota(
   const rest = `${sizeText(Math.max(0, left), Math.floor)} of the ${sizeText(accountDiskBytes)} of your account are left`;
   return refuse(
     'disk_quota',
-    `${needed}, and ${rest}. Delete volumes, packages or apps that you no longer need in Settings → Storage.`,
+    `${needed}, and ${rest}. Delete volumes, packages, apps or files that you no longer need in Settings → Storage.`,
   );
 }
 

@@ -25,7 +25,7 @@ test('only what apps, connected clients and address books add waits: people regi
   for (const [id, { method, callers }] of filling) {
     assert.ok(method === 'POST' || method === 'PUT' || method === 'PATCH', id);
     const isOfApps = callers.every((kind) => ['installation', 'frontend', 'connection'].includes(kind));
-    const forApp = id === 'apps.searchIndex' || id === 'apps.mcp.call';
+    const forApp = id === 'apps.searchIndex' || id === 'apps.mcp.call' || id === 'account.files.save';
     assert.ok(isOfApps || forApp || id.startsWith('account.contacts.'), id);
   }
 });

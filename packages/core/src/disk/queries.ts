@@ -21,7 +21,7 @@ const packageBytes = sql<string>`greatest(b.size, b.unpacked)`;
 const installedImages = sql`installation_images m
   JOIN kept_installations i ON i.id = m.installation_id AND i.version = m.version AND i.removed_at IS NULL`;
 
-/** Bytes of all volumes, packages and images of an account. */
+/** Bytes of all volumes, packages, images, collections and files of an account. */
 export async function selectUsedBytes(db: Executor, accountKey: string): Promise<number> {
   const { rows } = await sql<{ bytes: string }>`
     SELECT ((SELECT coalesce(sum(${volumeMiB}), 0) * 1048576
@@ -32,7 +32,8 @@ export async function selectUsedBytes(db: Executor, accountKey: string): Promise
                  JOIN published_versions v ON v.app_id = a.app_id
                  JOIN stored_packages b ON b.hash = v.package_hash
                 WHERE a.owner_key = ${accountKey})
-            + (SELECT coalesce(sum(m.bytes), 0) FROM ${installedImages} WHERE i.account_key = ${accountKey}))::text AS bytes`.execute(
+            + (SELECT coalesce(sum(m.bytes), 0) FROM ${installedImages} WHERE i.account_key = ${accountKey})
+            + (SELECT coalesce(sum(bytes), 0) FROM kept_content WHERE owner_key = ${accountKey}))::text AS bytes`.execute(
     db,
   );
   return Number(rows[0]?.bytes ?? 0);
@@ -140,6 +141,13 @@ export async function selectImages(db: Executor, accountKey: string | null): Pro
      WHERE ${accountKey}::text IS NULL OR i.account_key = ${accountKey}
      ORDER BY m.bytes DESC, account, "appId"`.execute(db);
   return rows;
+}
+
+/** Bytes of the collections and files of an account. */
+export async function selectContentBytes(db: Executor, accountKey: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM kept_content WHERE owner_key = ${accountKey}`.execute(db);
+  return rows[0]?.bytes ?? 0;
 }
 
 /** An installation whose image a node may count. */

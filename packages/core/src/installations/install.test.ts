@@ -25,6 +25,7 @@ let node: NodeDouble;
 const DEFAULT_APPS = [
   'agent',
   'contacts',
+  'files',
   'launcher',
   'messages',
   'notifications',

@@ -52,7 +52,7 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
     return held(undefined);
   }
   if ('mediaType' in body) {
-    if ((request.headers['content-type'] ?? '').toLowerCase() !== body.mediaType)
+    if (body.anyType !== true && (request.headers['content-type'] ?? '').toLowerCase() !== body.mediaType)
       throw refuse('unsupported_media_type', `Send the body as ${body.mediaType}.`);
     if (Number(request.headers['content-length'] ?? 0) > body.limit)
       throw refuse('payload_too_large', `The body may have at most ${sizeText(body.limit)}.`);

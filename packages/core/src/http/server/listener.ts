@@ -15,7 +15,7 @@ import type { ServerOptions } from './server.ts';
 
 const OWN_METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const CROSS_ORIGIN_HEADERS =
-  'authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, tracestate';
+  'authorization, content-type, if-match, if-none-match, last-event-id, mcp-method, mcp-name, mcp-protocol-version, traceparent, tracestate';
 
 /** Behind proxies all clients have few addresses; they limit connections themselves. */
 const CONNECTIONS = 8_192;

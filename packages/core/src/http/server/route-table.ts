@@ -13,6 +13,7 @@ import {
   refuse,
   routes,
   type SystemRole,
+  sufficientGrants,
 } from '@platform/contract';
 import { linkPeer } from '@platform/link';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -79,10 +80,13 @@ function methodsOf({ method }: RouteSpec): readonly string[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
+/** Of bytes that are there already. */
+const WHOLE = /^(?:image\/|application\/octet-stream)/;
+
 /** The media type of a route whose answer goes on for as long as its caller reads; `HEAD` must not begin one. */
 function streamType({ answers }: RouteSpec): string | null {
   const answer = answers[200];
-  return typeof answer === 'string' && !answer.startsWith('image/') ? answer : null;
+  return typeof answer === 'string' && !WHOLE.test(answer) ? answer : null;
 }
 
 function refuseOtherMethods(app: FastifyInstance, path: string, specs: readonly RouteSpec[]): void {
@@ -202,12 +206,12 @@ async function admit(request: FastifyRequest, spec: RouteSpec, options: RouteTab
 /** Whether what the caller was granted is enough for the route. @throws RefusalError `grant_missing`, `not_authorized` */
 export async function checkAuthority(caller: Caller, spec: RouteSpec, options: RouteTableOptions): Promise<void> {
   if (spec.grant !== undefined) {
-    const { id, or = id, resource } = spec.grant;
+    const { id, resource } = spec.grant;
     const grants = 'grants' in caller ? caller.grants : [];
     const wanted = literal(resource);
     const holds = (one: PermissionId) =>
       wanted === null ? resourcesOf(grants, one).length > 0 : allows(grants, one, wanted);
-    if (!holds(id) && !holds(or)) throw await missingGrant(caller, { id, resource: wanted }, options);
+    if (!sufficientGrants(spec.grant).some(holds)) throw await missingGrant(caller, { id, resource: wanted }, options);
   }
   if (spec.systemRole !== undefined) await checkRole(caller, spec.systemRole, options);
 }
@@ -232,8 +236,8 @@ export async function checkBodyResource(
   const value = (body as Record<string, unknown>)[spec.grant.resource.body];
   const grants = 'grants' in caller ? caller.grants : [];
   if (typeof value !== 'string') throw new Error(`${spec.path} has no member ${spec.grant.resource.body}.`);
-  const { id, or = id } = spec.grant;
-  if (allows(grants, id, value) || allows(grants, or, value)) return;
+  const { id } = spec.grant;
+  if (sufficientGrants(spec.grant).some((one) => allows(grants, one, value))) return;
   const what = `${permissions[id].plain} on the ${spec.grant.resource.body} ${JSON.stringify(value)}`;
   throw await missingGrant(caller, { id, resource: value, what }, options);
 }

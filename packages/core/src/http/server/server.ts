@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       return reply.header('access-control-allow-methods', 'POST').code(204).send();
     if (origin !== undefined && isAppOrigin(origin, config) && crossOriginMethods(pathOf(request.url)).length > 0) {
       reply.header('access-control-allow-origin', origin);
-      reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After');
+      reply.header('access-control-expose-headers', 'X-Request-Id, Retry-After, ETag');
     }
   });
   const { answered } = options;

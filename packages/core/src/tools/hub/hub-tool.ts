@@ -1,5 +1,5 @@
 // A tool as the hub lists it to one caller, and which ones that are.
-import { limits, type RouteSpec, routes, type ToolUse } from '@platform/contract';
+import { limits, type RouteSpec, routes, sufficientGrants, type ToolUse } from '@platform/contract';
 import * as z from 'zod';
 import { answerSchema, type BuiltInTool } from '../../built-in-tool.ts';
 import type { CoreContext } from '../../context.ts';
@@ -99,10 +99,13 @@ function mayCallRoute({ credential }: ToolCaller, { route, for: whom }: BuiltInT
   const spec: (typeof routes)[typeof route] = routes[route];
   if (!(spec.callers as readonly string[]).includes(kind)) return false;
   if (!('grant' in spec)) return true;
-  const { id, or = id, resource } = spec.grant as NonNullable<RouteSpec['grant']>;
-  if (typeof resource !== 'string' || resource === 'any')
-    return resourcesOf(grants, id).length > 0 || resourcesOf(grants, or).length > 0;
-  return allows(grants, id, resource) || allows(grants, or, resource);
+  const grant = spec.grant as NonNullable<RouteSpec['grant']>;
+  const { resource } = grant;
+  return sufficientGrants(grant).some((id) =>
+    typeof resource !== 'string' || resource === 'any'
+      ? resourcesOf(grants, id).length > 0
+      : allows(grants, id, resource),
+  );
 }
 
 function listedBuiltIn(builtIn: BuiltInTool, use: ToolUse | null): HubTool[] {

@@ -25,6 +25,9 @@ const openToAll: readonly string[] = [
   'links.open {"url":"https://example.org/page"}',
   'downloads.save {"file":{},"name":"list.csv"}',
   'contacts.pick {}',
+  'files.pick {}',
+  'files.pick {"access":"write"}',
+  'files.save {"name":"report.txt"}',
   'search.open {}',
   'intelligence.usage {}',
   // Core decides with the app's own grants.
@@ -40,6 +43,8 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.withdraw': true,
   'contacts.pick': true,
   'downloads.save': true,
+  'files.pick': true,
+  'files.save': true,
   'links.open': true,
   'mcp.reviewProposal': true,
   'runtime.pause': true,

@@ -1,6 +1,6 @@
 // What the bridge's table says of one method: who may call it, about what, and what it does. call-method.ts applies it,
 // in one order for every method; no method checks grants, the front or the calling app itself.
-import type { BridgeCall, BridgeCalls, PermissionId, PickedContact } from '@platform/contract';
+import type { BridgeCall, BridgeCalls, PermissionId, PickedContact, PickedFile } from '@platform/contract';
 import type { Readers } from './params.ts';
 import type { BridgeCaller, ShellSide } from './shell-side.ts';
 
@@ -21,6 +21,8 @@ export interface Call<Name extends BridgeCall> {
 /** Answers that say more than yes or no; `null` declines. */
 interface Choices {
   'contacts.pick': PickedContact | null;
+  'files.pick': PickedFile | null;
+  'files.save': string | null;
 }
 
 /** What a person answers to the question of a method. */

@@ -9,7 +9,7 @@ import {
   laterBridgeMethods,
   type Notification,
 } from '@platform/contract';
-import { call, ID, OTHER_ID, status, world } from '../../../test-support/methods-world.ts';
+import { call, ID, OTHER_ID, PICKED_FILE, status, world } from '../../../test-support/methods-world.ts';
 
 /** Each method that needs a grant: parameters, the grant that covers them, and one that does not quite. */
 const guarded: readonly {
@@ -192,6 +192,20 @@ test('an app gets the contact that the person picked at this question, or nobody
   const ben = { address: 'ben@platform.example', label: 'Ben' };
   assert.deepEqual(await call(world({ approves: true }), 'contacts.pick'), { contact: ben });
   assert.deepEqual(await call(world({ approves: false }), 'contacts.pick'), { contact: null });
+});
+
+test('an app gets the file that the person picked at this question, and learns under which name they kept one of its own', async () => {
+  assert.deepEqual(await call(world({ approves: true }), 'files.pick', { access: 'write' }), { file: PICKED_FILE });
+  assert.deepEqual(await call(world({ approves: false }), 'files.pick'), { file: null });
+  assert.deepEqual(await call(world({ approves: true }), 'files.save', { name: 'a.txt' }), { saved: 'a.txt' });
+  assert.deepEqual(await call(world({ approves: false }), 'files.save', { name: 'a.txt' }), { saved: null });
+  for (const [method, params] of [
+    ['files.pick', { access: 'manage' }],
+    ['files.pick', { id: PICKED_FILE.id }],
+    ['files.save', { name: '../a' }],
+    ['files.save', {}],
+  ] as const)
+    await assert.rejects(call(world({ approves: true }), method, params), { code: 'invalid_request' });
 });
 
 test('lists hold only what the grant covers, with pictures a frame can show', async () => {

@@ -6,6 +6,7 @@ import { chromeMethods } from './methods/chrome.ts';
 import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
+import { fileMethods } from './methods/files.ts';
 import { intelligenceMethods } from './methods/intelligence.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
@@ -30,5 +31,6 @@ export const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...intelligenceMethods,
   ...linkMethods,
   ...downloadMethods,
+  ...fileMethods,
   ...chromeMethods,
 };

@@ -126,6 +126,7 @@ export const fileNameText = text(
   new RegExp(`^(?=.*[^\\s.])[^${HARMFUL}/\\\\]{1,200}$`, 'u'),
   'a file name of 1 to 200 characters in one line, without slashes',
 );
+export const transferAccess = oneOf(['read', 'write']);
 /** The search box shows it beside the shell's own words. */
 export const queryText = text(new RegExp(`^(?=.*\\S)[^${HARMFUL}]{1,200}$`, 'u'), 'a search of 1 to 200 characters');
 /** As browsers write it: host in punycode, everything beyond ASCII percent-encoded, so that what is shown is what opens. */

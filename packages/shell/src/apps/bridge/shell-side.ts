@@ -12,6 +12,7 @@ import type {
   NotificationSettings,
   NotificationSettingsChange,
   PickedContact,
+  PickedFile,
   RouteAnswer,
   RouteBodyInput,
   SearchEntry,
@@ -127,6 +128,10 @@ export interface ShellSide {
   reviewLink(asker: string, url: string): Promise<boolean>;
   /** Trusted question: whom of their contacts the person picked for the app; `null` for nobody. */
   pickContact(asker: string): Promise<PickedContact | null>;
+  /** Trusted question: which of their files the person handed to the app; `null` for none. */
+  pickFile(asker: string, access: 'read' | 'write'): Promise<PickedFile | null>;
+  /** Trusted confirmation: the name under which the person keeps a copy of this file of the app; `null` when they declined. */
+  keepFile(asker: string, name: string): Promise<string | null>;
   /** Trusted confirmation; true when the person approved and everything is paused. */
   reviewPause(asker: string): Promise<boolean>;
 

@@ -7,6 +7,7 @@ import { internetPage } from '../internet/settings-pages.ts';
 import { notificationsPage } from '../notifications/settings-pages.ts';
 import { platformPage } from '../platform/settings-pages.ts';
 import { secretsPage } from '../secrets/settings-pages.ts';
+import { sharingPage } from '../sharing/settings-pages.ts';
 import { storagePage } from '../storage/settings-pages.ts';
 import { toolsPage } from '../tools/settings-pages.ts';
 import { runPage, runsPage } from '../workflows/settings-pages.ts';
@@ -23,6 +24,7 @@ const PAGES = [
   commandLinePage,
   toolsPage,
   connectionsPage,
+  sharingPage,
   storagePage,
   accountPage,
   appPage,

@@ -34,7 +34,7 @@ export function StoragePage() {
         <p class="quiet-text">
           An app’s volume is reserved in full: it counts with the size the app asked for, however much is in it, and is
           kept when you remove the app. Packages you published count with their size, and so do container images, which
-          go with their apps.
+          go with their apps, your files, and what you share in collections.
         </p>
       </PageHead>
       {reading.failure !== null && <Note tone="danger">{reading.failure}</Note>}
@@ -43,7 +43,12 @@ export function StoragePage() {
       ) : (
         <>
           <Total disk={disk} use={use} />
-          {disk.volumes.length + disk.packages.length + disk.images.length + (use?.objects.length ?? 0) === 0 && (
+          {disk.volumes.length +
+            disk.packages.length +
+            disk.images.length +
+            (use?.objects.length ?? 0) +
+            disk.contentBytes ===
+            0 && (
             <Empty icon="box" title="Nothing takes storage yet">
               What apps with a backend keep, and packages you publish, appear here with their size.
             </Empty>
@@ -56,6 +61,12 @@ export function StoragePage() {
           <Objects use={use} />
           <Items title="Published packages" rows={disk.packages.toSorted(byVersion).map(packageItem)} {...reading} />
           <Items title="Images of apps" rows={disk.images.toSorted(byName).map(imageItem)} {...reading} />
+          {disk.contentBytes > 0 && (
+            <section class="block">
+              <h3>Files and collections</h3>
+              <p>{sizeText(disk.contentBytes)}, with what your apps keep in files of their own.</p>
+            </section>
+          )}
         </>
       )}
     </>
@@ -67,10 +78,10 @@ interface TotalProps {
   readonly use: StorageUse | null;
 }
 
-function Total({ disk: { usedBytes: reserved, limitBytes, packages, images }, use }: TotalProps) {
+function Total({ disk: { usedBytes: reserved, limitBytes, packages, images, contentBytes }, use }: TotalProps) {
   const known = use?.volumes.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) ?? 0;
   const isPart = use?.volumes.some(({ bytes }) => bytes === null) === true;
-  const exact = [...packages, ...images].reduce((sum, { bytes }) => sum + bytes, 0);
+  const exact = [...packages, ...images].reduce((sum, { bytes }) => sum + bytes, contentBytes);
   const used = use === null ? null : known + exact;
   const share = (bytes: number, of: number) => `${Math.min(100, (100 * bytes) / Math.max(1, of))}%`;
   return (

@@ -1,0 +1,173 @@
+// The bytes of items and files: taken in within the owner's disk space as they arrive, and read piece by piece. Where they lie is
+// known here alone.
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { limits, RefusalError, refuse } from '@platform/contract';
+import { hasBody, readBody, receiveBody } from '@platform/http';
+import type { CoreContext } from '../../context.ts';
+import { uuidv7 } from '../../credentials/ids.ts';
+import type { Executor } from '../../database/schema.ts';
+import { requireAccountDisk } from '../../disk/face.ts';
+import { addUse, deleteBodies, growBody, insertBody, insertPiece, selectPiece, useBody } from './body-queries.ts';
+
+type BodyContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'config' | 'log'>;
+
+/** Small enough to be held until it is stored with what it belongs to. */
+const HELD = 256 * 1_024;
+const PIECE = 512 * 1_024;
+/** What each takes besides its bytes. */
+export const OVERHEAD = limits.keptBytes.value;
+
+/** Whose disk space it takes. */
+export interface Room {
+  readonly spaceId: string;
+  /** `null` for a space that nobody pays for any more: nothing is added to it. */
+  readonly ownerKey: string | null;
+  /** Who adds to it is its owner, and may read how much is left. */
+  readonly own: boolean;
+}
+
+export type Arrived =
+  | { readonly kind: 'held'; readonly bytes: Buffer; readonly size: number }
+  /** Stored and counted already, and given up unless it is used. */
+  | { readonly kind: 'stored'; readonly id: string; readonly size: number };
+
+/**
+ * Takes in the body of a request. What is large is stored and counted piece by piece, so that uploads at the same time never take
+ * more together than there is.
+ *
+ * @throws RefusalError `payload_too_large`, `disk_quota`
+ */
+export async function receive(
+  context: BodyContext,
+  request: IncomingMessage,
+  { room, limit }: { readonly room: Room; readonly limit: number },
+): Promise<Arrived> {
+  const milliseconds = Math.max(limits.bodySeconds.value, limit / limits.uploadRate.value) * 1_000;
+  if (!hasBody(request)) return { kind: 'held', bytes: Buffer.alloc(0), size: 0 };
+  const announced = request.headers['content-length'];
+  if (announced !== undefined && Number(announced) <= HELD) {
+    const bytes = await readBody(request, { limit, milliseconds });
+    return { kind: 'held', bytes, size: bytes.length };
+  }
+  const id = `bdy-${uuidv7(context)}`;
+  await context.database.transaction().execute(async (trx) => {
+    await takeRoom(trx, context, room, OVERHEAD);
+    await insertBody(trx, { id, spaceId: room.spaceId, used: false, size: 0, at: context.clock() });
+  });
+  try {
+    const size = await storeArriving(context, request, { id, room, limit, milliseconds });
+    return { kind: 'stored', id, size };
+  } catch (error) {
+    await giveUp(context, { kind: 'stored', id, size: 0 });
+    throw error;
+  }
+}
+
+interface Arriving {
+  readonly id: string;
+  readonly room: Room;
+  readonly limit: number;
+  readonly milliseconds: number;
+}
+
+async function storeArriving(
+  context: BodyContext,
+  request: IncomingMessage,
+  { id, room, limit, milliseconds }: Arriving,
+): Promise<number> {
+  let size = 0;
+  let number = 0;
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  const flush = async (): Promise<void> => {
+    const piece = Buffer.concat(waiting);
+    waiting = [];
+    bytes = 0;
+    await context.database.transaction().execute(async (trx) => {
+      await takeRoom(trx, context, room, piece.length);
+      if (!(await growBody(trx, id, piece.length))) throw refuse('unavailable', 'The upload took too long.');
+      await insertPiece(trx, id, number, piece);
+    });
+    number += 1;
+    size += piece.length;
+  };
+  await receiveBody(request, { limit, milliseconds }, (chunk) => {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    return bytes >= PIECE ? flush() : undefined;
+  });
+  if (bytes > 0) await flush();
+  return size;
+}
+
+/** Of a body that nothing came of. */
+export async function giveUp({ database, log }: BodyContext, arrived: Arrived): Promise<void> {
+  if (arrived.kind === 'held') return;
+  await deleteBodies(database, [arrived.id], OVERHEAD).catch((error: unknown) =>
+    log.warn({ err: error }, 'bytes of a refused upload stay until they are swept'),
+  );
+}
+
+/**
+ * In the transaction of what the body belongs to, before any other lock but that of accounts.
+ *
+ * @param former body that it takes the place of
+ * @throws RefusalError `disk_quota`
+ */
+export async function makeRoom(
+  trx: Executor,
+  context: BodyContext,
+  arrived: Arrived,
+  { room, former }: { readonly room: Room; readonly former: number | null },
+): Promise<void> {
+  if (arrived.kind === 'stored') return;
+  const more = arrived.size + OVERHEAD - (former === null ? 0 : former + OVERHEAD);
+  if (more > 0) await requireRoom(trx, context, room, more);
+}
+
+/** @returns the id of the body */
+export async function keepBody(trx: Executor, context: BodyContext, arrived: Arrived, room: Room): Promise<string> {
+  if (arrived.kind === 'stored') {
+    if (!(await useBody(trx, arrived.id))) throw refuse('unavailable', 'The upload took too long. Send it again.');
+    return arrived.id;
+  }
+  const id = `bdy-${uuidv7(context)}`;
+  await insertBody(trx, { id, spaceId: room.spaceId, used: true, size: arrived.size, at: context.clock() });
+  if (arrived.size > 0) await insertPiece(trx, id, 0, arrived.bytes);
+  await addUse(trx, room.spaceId, arrived.size + OVERHEAD);
+  return id;
+}
+
+async function takeRoom(trx: Executor, context: BodyContext, room: Room, bytes: number): Promise<void> {
+  await requireRoom(trx, context, room, bytes);
+  await addUse(trx, room.spaceId, bytes);
+}
+
+async function requireRoom(trx: Executor, context: BodyContext, room: Room, bytes: number): Promise<void> {
+  const { ownerKey, own } = room;
+  if (ownerKey === null) throw refuse('content_conflict', 'The account that owned it was deleted.');
+  try {
+    await requireAccountDisk(trx, context, { accountKey: ownerKey, bytes, what: 'This' });
+  } catch (error) {
+    throw own || !isQuota(error) ? error : refuse('disk_quota', 'The owner of the collection has no disk space left.');
+  }
+}
+
+function isQuota(error: unknown): error is RefusalError {
+  return error instanceof RefusalError && error.refusal.code === 'disk_quota';
+}
+
+/** The bytes of a body; what is deleted while it is read breaks the stream off. */
+export function openBody(db: Executor, { id, size }: { readonly id: string; readonly size: number }): Readable {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    let read = 0;
+    for (let number = 0; read < size; number += 1) {
+      const piece = await selectPiece(db, id, number);
+      if (piece === undefined) throw new Error('the bytes were deleted while they were read');
+      read += piece.length;
+      yield piece;
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false });
+}

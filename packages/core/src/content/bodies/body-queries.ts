@@ -1,0 +1,97 @@
+// All SQL of the bytes that items and files consist of: a body is kept in pieces, so that none is ever held as a whole.
+import { sql } from 'kysely';
+import type { ProvenTime } from '../../clock/clock-guard.ts';
+import { type IdSource, uuidv7 } from '../../credentials/ids.ts';
+import type { Executor } from '../../database/schema.ts';
+
+export interface NewBody {
+  readonly id: string;
+  readonly spaceId: string;
+  readonly used: boolean;
+  readonly size: number;
+  readonly at: Date;
+}
+
+export async function insertBody(trx: Executor, { id, spaceId, used, size, at }: NewBody): Promise<void> {
+  await trx
+    .insertInto('content_bodies')
+    .values({ id, space_id: spaceId, used, size: String(size), created_at: at })
+    .execute();
+}
+
+export async function insertPiece(trx: Executor, bodyId: string, number: number, bytes: Buffer): Promise<void> {
+  await trx.insertInto('content_pieces').values({ body_id: bodyId, number, bytes }).execute();
+}
+
+/** Of a body that arrives. @returns false when it was given up meanwhile */
+export async function growBody(trx: Executor, id: string, bytes: number): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE content_bodies SET size = size + ${bytes} WHERE id = ${id} AND NOT used`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** @returns false when it was given up meanwhile */
+export async function useBody(trx: Executor, id: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE content_bodies SET used = true WHERE id = ${id} AND NOT used`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** Negative to give back. */
+export async function addUse(trx: Executor, spaceId: string, bytes: number): Promise<void> {
+  await sql`UPDATE content_spaces SET bytes = bytes + ${bytes} WHERE id = ${spaceId}`.execute(trx);
+}
+
+/** With what it took of the space. @param overhead what each body takes besides its bytes */
+export async function deleteBodies(trx: Executor, ids: readonly string[], overhead: number): Promise<void> {
+  await sql`
+    WITH gone AS (
+      DELETE FROM content_bodies WHERE id = ANY (${[...ids]}) RETURNING space_id, size),
+    freed AS (
+      SELECT space_id, sum(size + ${overhead})::bigint AS bytes FROM gone GROUP BY space_id)
+    UPDATE content_spaces s SET bytes = s.bytes - freed.bytes FROM freed WHERE s.id = freed.space_id`.execute(trx);
+}
+
+/** Makes another body of the same bytes, which nothing has yet, and counts it. @returns its id */
+export async function copyBody(trx: Executor, source: IdSource, from: string, overhead: number): Promise<string> {
+  const id = `bdy-${uuidv7(source)}`;
+  await sql`
+    WITH copied AS (
+      INSERT INTO content_bodies (id, space_id, size, used, created_at)
+      SELECT ${id}, space_id, size, false, ${source.clock()} FROM content_bodies WHERE id = ${from}
+      RETURNING space_id, size)
+    UPDATE content_spaces s SET bytes = s.bytes + copied.size + ${overhead}
+      FROM copied WHERE s.id = copied.space_id`.execute(trx);
+  await sql`
+    INSERT INTO content_pieces (body_id, number, bytes)
+    SELECT ${id}, number, bytes FROM content_pieces WHERE body_id = ${from}`.execute(trx);
+  return id;
+}
+
+/** `undefined` where it was deleted meanwhile. */
+export async function selectPiece(db: Executor, bodyId: string, number: number): Promise<Buffer | undefined> {
+  const row = await db
+    .selectFrom('content_pieces')
+    .select('bytes')
+    .where('body_id', '=', bodyId)
+    .where('number', '=', number)
+    .executeTakeFirst();
+  return row?.bytes;
+}
+
+/** Of what nobody used in time: an upload that a killed process left. @returns how many were deleted */
+export async function deleteAbandoned(
+  db: Executor,
+  { proven, atMost, overhead }: { readonly proven: ProvenTime; readonly atMost: number; readonly overhead: number },
+): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM content_bodies WHERE NOT used AND created_at <= ${proven} ORDER BY created_at LIMIT ${atMost}
+    FOR UPDATE SKIP LOCKED`.execute(db);
+  if (rows.length > 0)
+    await deleteBodies(
+      db,
+      rows.map(({ id }) => id),
+      overhead,
+    );
+  return rows.length;
+}

@@ -1,0 +1,205 @@
+// Collections as their owner's apps make, arrange and delete them. Those within one another belong to one account.
+import {
+  type Collection,
+  type CollectionId,
+  type ContentRole,
+  type changeCollectionBody,
+  collectionId,
+  type createCollectionBody,
+  limits,
+  memberId,
+  type RouteQuery,
+  refuse,
+} from '@platform/contract';
+import type * as z from 'zod';
+import type { CoreContext } from '../../context.ts';
+import { newId } from '../../credentials/ids.ts';
+import { notifyEach } from '../../database/notify.ts';
+import type { Executor } from '../../database/schema.ts';
+import { allows } from '../../grants/grant-coverage.ts';
+import { type ListPage, listPage } from '../../http/list-page.ts';
+import { missingGrant } from '../../installations/face.ts';
+import { wouldLieInItself } from '../collection-rule.ts';
+import { insertMember, strengthenMember } from '../members/member-queries.ts';
+import {
+  type CollectionRow,
+  countCollections,
+  deleteCollections,
+  ensureSpace,
+  heightOf,
+  insertAdmission,
+  insertCollection,
+  lockSpace,
+  selectAround,
+  selectBelow,
+  updateCollection,
+} from './queries.ts';
+import {
+  type AppCaller,
+  allowedOf,
+  noCollection,
+  type Standing,
+  shownCollection,
+  standingIn,
+  standingToChange,
+} from './standing.ts';
+
+type CollectionContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random' | 'cursors'>;
+
+/** The app may use it at once. @throws RefusalError as the act `manage` in the parent, `content_conflict` */
+export async function createCollection(
+  context: CollectionContext,
+  caller: AppCaller,
+  { kind, name, parentId }: z.output<typeof createCollectionBody>,
+): Promise<Collection> {
+  const id = collectionId.parse(newId('col', context));
+  const at = context.clock();
+  const resource = `${kind}:${id}`;
+  if (parentId === undefined && !allows(caller.grants, 'content.collections.manage', resource)) {
+    const what = `make collections of the kind ${JSON.stringify(kind)}`;
+    throw await missingGrant(context.pool, caller, { id: 'content.collections.manage', resource: `${kind}:*`, what });
+  }
+  const spaceOfParent =
+    parentId === undefined ? null : (await standingIn(context, caller, parentId, 'manage')).collection.space_id;
+  return context.database.transaction().execute(async (trx) => {
+    const spaceId = spaceOfParent ?? (await ensureSpace(trx, caller.accountKey, newId('spc', context)));
+    if (parentId === undefined) {
+      if (!(await lockSpace(trx, spaceId))) throw noCollection();
+    } else {
+      const { chain } = await standingToChange(context, caller, parentId, 'manage', { trx, spaceId });
+      requireDepth(chain.length + 1);
+    }
+    if ((await countCollections(trx, spaceId)) >= limits.collections.value)
+      throw refuse('content_conflict', `An account has at most ${limits.collections.value} collections.`);
+    await insertCollection(trx, { id, spaceId, kind, name, parentId: parentId ?? null, at });
+    await insertAdmission(trx, id, caller.installationId, at);
+    if (parentId === undefined) {
+      const ownership = { id: memberId.parse(newId('mem', context)), role: 'owner' as const, since: at };
+      await insertMember(trx, { ...ownership, collection_id: id, account_key: caller.accountKey });
+    }
+    return shownCollection(await standingIn(context, caller, id, 'read', trx));
+  });
+}
+
+/** @throws RefusalError `content_conflict` */
+function requireDepth(depth: number): void {
+  const most = limits.collectionDepth.value;
+  if (depth > most) throw refuse('content_conflict', `At most ${most} collections lie within each other.`);
+}
+
+export async function listCollections(
+  context: CollectionContext,
+  caller: AppCaller,
+  query: RouteQuery<'services.content.list'>,
+): Promise<ListPage<Collection>> {
+  const rows = await selectAround(context.database, caller);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const items = rows.flatMap((row) => {
+    const allowed = allowedOf(chainFrom(row, byId), caller);
+    return allowed === null ? [] : [shownCollection({ collection: row, role: allowed.role })];
+  });
+  const name = `collections:${caller.installationId}`;
+  return listPage(context, query, { name, items, idOf: ({ id }) => id });
+}
+
+function chainFrom(row: CollectionRow, byId: ReadonlyMap<CollectionId, CollectionRow>): CollectionRow[] {
+  const chain = [row];
+  for (let at = row.parent_id; at !== null && chain.length <= byId.size; ) {
+    const above = byId.get(at);
+    if (above === undefined) break;
+    chain.push(above);
+    at = above.parent_id;
+  }
+  return chain;
+}
+
+export async function readCollection(
+  context: CollectionContext,
+  caller: AppCaller,
+  id: CollectionId,
+): Promise<Collection> {
+  return shownCollection(await standingIn(context, caller, id, 'read'));
+}
+
+/**
+ * A move needs the act `manage` in the collection, in the one that it is in and in the one that it goes to.
+ *
+ * @throws RefusalError `content_conflict` for a collection that would lie in itself, too deep, or with another owner
+ */
+export async function changeCollection(
+  context: CollectionContext,
+  caller: AppCaller,
+  id: CollectionId,
+  { name, parentId }: z.output<typeof changeCollectionBody>,
+): Promise<Collection> {
+  const { collection } = await standingIn(context, caller, id, 'manage');
+  const spaceId = collection.space_id;
+  return context.database.transaction().execute(async (trx) => {
+    const now = await standingToChange(context, caller, id, 'manage', { trx, spaceId });
+    const moves = parentId !== undefined && parentId !== now.collection.parent_id;
+    if (moves) {
+      if (now.collection.parent_id !== null) await standingIn(context, caller, now.collection.parent_id, 'manage', trx);
+      if (parentId !== null) await requirePlace(context, trx, { caller, id, parentId, spaceId });
+    }
+    if (moves && parentId === null) await keepAccess(context, trx, caller, now);
+    await updateCollection(trx, id, { name, parentId });
+    // Who has access changes for all that is within.
+    if (moves) await notifyContent(trx, await selectBelow(trx, id));
+    return shownCollection(await standingIn(context, caller, id, 'read', trx));
+  });
+}
+
+/** What owner, mover and the mover’s app had from above, the collection that leaves it gets itself. */
+async function keepAccess(
+  context: CollectionContext,
+  trx: Executor,
+  { accountKey, installationId }: AppCaller,
+  { collection: { id, owner_key: owner }, role }: Standing,
+): Promise<void> {
+  const since = context.clock();
+  const member = (key: string, own: ContentRole) =>
+    strengthenMember(trx, {
+      ...{ id: memberId.parse(newId('mem', context)), collection_id: id, account_key: key },
+      ...{ role: own, since },
+    });
+  if (owner !== null) await member(owner, 'owner');
+  if (owner !== accountKey) await member(accountKey, role);
+  await insertAdmission(trx, id, installationId, since);
+}
+
+async function requirePlace(
+  context: CollectionContext,
+  trx: Executor,
+  to: {
+    readonly caller: AppCaller;
+    readonly id: CollectionId;
+    readonly parentId: CollectionId;
+    readonly spaceId: string;
+  },
+): Promise<void> {
+  const { chain, collection } = await standingIn(context, to.caller, to.parentId, 'manage', trx);
+  if (wouldLieInItself(to.id, chain)) throw refuse('content_conflict', 'A collection cannot lie within itself.');
+  if (collection.space_id !== to.spaceId)
+    throw refuse('content_conflict', 'That collection has another owner. What lies within it is its owner’s too.');
+  requireDepth(chain.length + (await heightOf(trx, to.id)));
+}
+
+/** With all that is in it. */
+export async function deleteCollection(context: CollectionContext, caller: AppCaller, id: CollectionId): Promise<void> {
+  const { collection } = await standingIn(context, caller, id, 'manage');
+  await context.database.transaction().execute(async (trx) => {
+    await standingToChange(context, caller, id, 'manage', { trx, spaceId: collection.space_id });
+    const ids = await selectBelow(trx, id);
+    await deleteCollections(trx, ids, limits.keptBytes.value);
+    await notifyContent(trx, ids);
+  });
+}
+
+/** Whoever waits for changes of these looks again. */
+export async function notifyContent(trx: Executor, ids: readonly CollectionId[]): Promise<void> {
+  await notifyEach(
+    trx,
+    'content-changed',
+    ids.map((one) => ({ collectionId: one })),
+  );
+}

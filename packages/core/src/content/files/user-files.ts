@@ -1,0 +1,205 @@
+// Files of an account: as its person looks after them in the Files app, and as the shell hands them to apps.
+import type { IncomingMessage } from 'node:http';
+import {
+  appId,
+  type FileId,
+  type FileTransfer,
+  limits,
+  type RouteBody,
+  type RouteQuery,
+  refuse,
+  type SharedFile,
+  type UserFile,
+} from '@platform/contract';
+import type { Executor } from '../../database/schema.ts';
+import { listPage } from '../../http/list-page.ts';
+import { OVERHEAD } from '../bodies/bodies.ts';
+import { copyBody, deleteBodies } from '../bodies/body-queries.ts';
+import { lockSpace } from '../collections/queries.ts';
+import type { AppCaller } from '../collections/standing.ts';
+import { accessOfPerson } from '../file-rule.ts';
+import { selectInstalled } from '../members/invitation-queries.ts';
+import { countTransfers, deleteTransfer, insertTransfer, selectAllTransfers } from './access-queries.ts';
+import { type FileRow, selectFile, selectNamed, selectOfAccount, selectOpened, updateFile } from './file-queries.ts';
+import { factsOf, fileOfPerson, noFile } from './file-standing.ts';
+import { shownOwner, shownUserFile } from './shared-files.ts';
+import { addFile, type FileContext, freeName, holdSpace, mediaTypeOf, ownRoom, receiveFile } from './write-file.ts';
+
+interface Page<Item> {
+  readonly items: Item[];
+  readonly nextCursor: string | null;
+}
+
+export async function listUserFiles(
+  context: FileContext,
+  accountKey: string,
+  { limit, cursor }: RouteQuery<'services.userFiles.list'>,
+): Promise<Page<UserFile>> {
+  const list = `user-files:${accountKey}`;
+  const after = cursor === undefined ? '' : String(context.cursors.decode(list, cursor));
+  const rows = await selectOfAccount(context.database, accountKey, { after, limit: limit + 1 });
+  const items = rows.slice(0, limit).map(shownUserFile);
+  const last = items.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return { items, nextCursor: more ? context.cursors.encode(list, last.name) : null };
+}
+
+/** @throws RefusalError `disk_quota` */
+export async function createUserFile(
+  context: FileContext,
+  {
+    caller,
+    name,
+    request,
+    stillAllowed,
+  }: {
+    readonly caller: AppCaller;
+    readonly name: string;
+    readonly request: IncomingMessage;
+    readonly stillAllowed: () => Promise<AppCaller>;
+  },
+): Promise<UserFile> {
+  const room = await ownRoom(context, caller.accountKey);
+  const type = mediaTypeOf(request.headers);
+  const row = await receiveFile(context, {
+    request,
+    room,
+    store: async (arrived) => {
+      await stillAllowed();
+      return context.database.transaction().execute(async (trx) => {
+        await holdSpace(trx, context, arrived, { room, former: undefined });
+        return addFile(trx, context, { installationId: null, name, type }, { arrived, room });
+      });
+    },
+  });
+  return shownUserFile(row);
+}
+
+/** @throws RefusalError `not_found` */
+export async function findUserFile(context: FileContext, accountKey: string, id: FileId): Promise<FileRow> {
+  return requireOwn(await selectFile(context.database, id), accountKey);
+}
+
+function requireOwn(row: FileRow | undefined, accountKey: string): FileRow {
+  if (row === undefined || row.installation_id !== null || row.owner_key !== accountKey) throw noFile();
+  return row;
+}
+
+/** @throws RefusalError `not_found` */
+export function renameUserFile(context: FileContext, accountKey: string, id: FileId, name: string): Promise<UserFile> {
+  return onUserFile(context, accountKey, id, async (trx, file) => {
+    if (name !== file.name) await updateFile(trx, id, { name: await freeName(trx, file.space_id, name) });
+    return shownUserFile(requireOwn(await selectFile(trx, id), accountKey));
+  });
+}
+
+/** @throws RefusalError `not_found` */
+export function deleteUserFile(context: FileContext, accountKey: string, id: FileId): Promise<void> {
+  return onUserFile(context, accountKey, id, (trx, file) => deleteBodies(trx, [file.body_id], OVERHEAD));
+}
+
+function onUserFile<Result>(
+  context: FileContext,
+  accountKey: string,
+  id: FileId,
+  work: (trx: Executor, file: FileRow) => Promise<Result>,
+): Promise<Result> {
+  return context.database.transaction().execute(async (trx) => {
+    const file = requireOwn(await selectFile(trx, id), accountKey);
+    if (!(await lockSpace(trx, file.space_id))) throw noFile();
+    return work(trx, requireOwn(await selectFile(trx, id), accountKey));
+  });
+}
+
+/** What a person can hand over: their own, by name, then those that others opened to them. */
+export async function listForPerson(
+  context: FileContext,
+  accountKey: string,
+  query: RouteQuery<'account.files.list'>,
+): Promise<Page<SharedFile>> {
+  const { database } = context;
+  const all = { after: '', limit: limits.filesOfAccount.value };
+  const own = await selectOfAccount(database, accountKey, all);
+  const opened = await selectOpened(database, { ...all, accountKey, appId: null });
+  const rows = [...own, ...opened];
+  const facts = await factsOf(database, rows, accountKey);
+  const items = rows.flatMap((row, place) => {
+    const one = facts[place];
+    const access = one === undefined ? null : accessOfPerson(one, accountKey);
+    return access === null ? [] : [{ ...shownUserFile(row), access, from: shownOwner(context, row, accountKey) }];
+  });
+  return listPage(context, query, { name: `person-files:${accountKey}`, items, idOf: ({ id }) => id });
+}
+
+/** Copies a private file of an app into one of the account. @throws RefusalError `not_found`, `disk_quota` */
+export async function saveFromApp(
+  context: FileContext,
+  accountKey: string,
+  { appId: from, name, saveAs = name }: RouteBody<'account.files.save'>,
+): Promise<UserFile> {
+  const installationId = await selectInstalled(context.database, accountKey, from);
+  if (installationId === undefined) throw noFile();
+  const room = await ownRoom(context, accountKey);
+  return context.database.transaction().execute(async (trx) => {
+    const source = await selectNamed(trx, installationId, name);
+    if (source === undefined) throw noFile();
+    const arrived = { kind: 'held' as const, bytes: Buffer.alloc(0), size: Number(source.size) };
+    await holdSpace(trx, context, arrived, { room, former: undefined });
+    const now = await selectNamed(trx, installationId, name);
+    if (now === undefined || now.size !== source.size) throw refuse('not_found', 'The app changed it meanwhile.');
+    const id = await copyBody(trx, context, now.body_id, OVERHEAD);
+    const stored = { kind: 'stored' as const, id, size: Number(now.size) };
+    const added = { installationId: null, name: saveAs, type: now.media_type };
+    return shownUserFile(await addFile(trx, context, added, { arrived: stored, room }));
+  });
+}
+
+/** Until it is taken back, or the app is removed. @throws RefusalError `not_found`, `not_authorized` */
+export async function handOver(
+  context: FileContext,
+  accountKey: string,
+  id: FileId,
+  to: RouteBody<'account.files.handOver'>,
+): Promise<UserFile> {
+  return context.database.transaction().execute(async (trx) => {
+    const file = await fileOfPerson(trx, id, accountKey, to.access);
+    if (!(await lockSpace(trx, file.space_id))) throw noFile();
+    const now = await fileOfPerson(trx, id, accountKey, to.access);
+    if ((await selectInstalled(trx, accountKey, to.appId)) === undefined)
+      throw refuse('not_found', `The app ${to.appId} is not installed.`);
+    const most = limits.fileTransfers.value;
+    if ((await countTransfers(trx, accountKey)) >= most)
+      throw refuse('not_authorized', `Apps have ${most} of your files already. Take some back first.`);
+    const row = { file_id: id, account_key: accountKey, app_id: to.appId, access: to.access, since: context.clock() };
+    await insertTransfer(trx, row);
+    return shownUserFile(now);
+  });
+}
+
+export async function listTransfers(
+  context: FileContext,
+  accountKey: string,
+  query: RouteQuery<'account.files.transfers'>,
+): Promise<Page<FileTransfer>> {
+  const rows = await selectAllTransfers(context.database, accountKey);
+  const items = rows.map(({ file_id, name, app_id, access, since }) => ({
+    file: { id: file_id, name },
+    appId: appId.parse(app_id),
+    access,
+    since: since.toISOString(),
+  }));
+  const idOf = (one: FileTransfer) => `${one.file.id} ${one.appId}`;
+  return listPage(context, query, { name: `file-transfers:${accountKey}`, items, idOf });
+}
+
+/** From the answer on the app neither reads nor writes it. @throws RefusalError `not_found` */
+export async function takeBack(
+  context: FileContext,
+  transfer: { readonly accountKey: string; readonly id: FileId; readonly appId: string },
+): Promise<void> {
+  await context.database.transaction().execute(async (trx) => {
+    const file = await selectFile(trx, transfer.id);
+    if (file === undefined || !(await lockSpace(trx, file.space_id)) || !(await deleteTransfer(trx, transfer)))
+      throw refuse('not_found', 'The app does not have this file.');
+  });
+}

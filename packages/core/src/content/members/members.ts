@@ -1,0 +1,88 @@
+// Who has access to a collection, and how it is taken away.
+import { type CollectionId, type ContentMember, type MemberId, type RouteQuery, refuse } from '@platform/contract';
+import type { CoreContext } from '../../context.ts';
+import { notifyEach } from '../../database/notify.ts';
+import { type ListPage, listPage } from '../../http/list-page.ts';
+import { addressText } from '../../messaging/face.ts';
+import { roleIn } from '../collection-rule.ts';
+import { notifyContent } from '../collections/collections.ts';
+import { selectBelow } from '../collections/queries.ts';
+import { type AppCaller, standingIn, standingToChange } from '../collections/standing.ts';
+import { withdrawInvitations } from './invitation-queries.ts';
+import { deleteAdmissionsOf, deleteMember, type KnownMember, selectMember, selectMembers } from './member-queries.ts';
+
+type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'cursors' | 'config'>;
+
+/** Everybody once, with the strongest role. */
+export async function listMembers(
+  context: MemberContext,
+  caller: AppCaller,
+  id: CollectionId,
+  query: RouteQuery<'services.content.members'>,
+): Promise<ListPage<ContentMember>> {
+  const { chain } = await standingIn(context, caller, id, 'read');
+  const found = await selectMembers(
+    context.database,
+    chain.map((link) => link.id),
+  );
+  const items = [...Map.groupBy(found, (member) => member.account_key).values()].map((roles) =>
+    shownMember(context, strongest(roles, id)),
+  );
+  return listPage(context, query, { name: `members:${id}`, items, idOf: (member) => member.id });
+}
+
+/** Of several, the one of the collection itself, which can be taken away there. */
+function strongest(roles: readonly KnownMember[], id: CollectionId): KnownMember {
+  const role = roleIn(roles);
+  const candidates = roles.filter((one) => one.role === role);
+  const member = candidates.find((one) => one.collection_id === id) ?? candidates[0];
+  if (member === undefined) throw new Error('a member without a role');
+  return member;
+}
+
+function shownMember({ config }: MemberContext, { id, name, role, since }: KnownMember): ContentMember {
+  const address = addressText({ kind: 'local', name }, config.messaging.serverName);
+  return { id, address, role, since: since.toISOString() };
+}
+
+/**
+ * From the answer on, nothing is written by who was removed. Their app loses the collection with the role, and what they had
+ * invited others with waits no more.
+ *
+ * @throws RefusalError `not_found`, `content_conflict` for the owner and for roles from above
+ */
+export async function removeMember(
+  context: MemberContext,
+  caller: AppCaller,
+  { id, memberId }: { readonly id: CollectionId; readonly memberId: MemberId },
+): Promise<void> {
+  const { collection } = await standingIn(context, caller, id, 'read');
+  await context.database.transaction().execute(async (trx) => {
+    const spaceId = collection.space_id;
+    const { chain } = await standingToChange(context, caller, id, 'read', { trx, spaceId });
+    const member = await selectMember(trx, id, memberId);
+    // Whoever only reads here may still leave.
+    if (member?.account_key !== caller.accountKey) await standingIn(context, caller, id, 'manage', trx);
+    if (member === undefined) {
+      const above = await selectMembers(
+        trx,
+        chain.map((link) => link.id),
+      );
+      if (above.some((one) => one.id === memberId))
+        throw refuse('content_conflict', 'This role comes from a collection above. Take it away there.');
+      throw refuse('not_found', 'There is no such member, or not any more.');
+    }
+    if (member.role === 'owner')
+      throw refuse('content_conflict', 'A collection has its owner as long as it exists. Delete it instead.');
+    await deleteMember(trx, memberId);
+    const below = await selectBelow(trx, id);
+    await deleteAdmissionsOf(trx, [id], member.account_key);
+    const invited = await withdrawInvitations(trx, below, { by: member.account_key });
+    await notifyEach(
+      trx,
+      'content-invitations-changed',
+      [...new Set(invited)].map((accountKey) => ({ accountKey })),
+    );
+    await notifyContent(trx, below);
+  });
+}

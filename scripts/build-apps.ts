@@ -2,7 +2,7 @@
 // What did not change is not built again. How the versions come about: docs/decisions/system-apps.md.
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative } from 'node:path';
 import { type PackagePlan, type PlanOptions, planPackage, writePackage } from '@platform/cli/packaging';
 import type { Manifest } from '@platform/contract';
@@ -23,7 +23,9 @@ const SHARED_INPUTS = [
   'packages/shell/src/design/sparkline.tsx',
   'packages/shell/src/design/stopped-words.ts',
   'packages/shell/src/design/tokens.css',
+  'packages/shell/src/design/visible-text.ts',
   'packages/shell/src/design/words.ts',
+  'packages/shell/src/desk/tools/proposal-words.ts',
   'packages/cli/src/packaging',
   'package-lock.json',
 ];
@@ -122,6 +124,8 @@ async function bundled(folder: string, dist: string): Promise<PlanOptions> {
   });
   await copyFile(join(folder, 'frontend', 'icon.svg'), join(content, 'frontend', 'icon.svg'));
   await copyFile(join(folder, 'manifest.json'), join(content, 'manifest.json'));
+  const workload = join(folder, 'workload');
+  if (existsSync(workload)) await cp(workload, join(content, 'workload'), { recursive: true });
   return { folder: content };
 }
 

@@ -33,21 +33,22 @@ export function useKept<Value extends string | boolean>(name: string, initial: V
 
 /**
  * What is open in front of a list, by its id; empty for the list. As `useKept`, and the browser's Back leads to what was open before;
- * from what a link opened, to where the link was.
+ * from what a link opened, to where the link was; from what took the place of what was open, to what was open before that.
  */
-export function useOpened(name: string): [string, (id: string, by?: 'link') => void] {
+export function useOpened(name: string): [string, (id: string, by?: 'link' | 'place') => void] {
   const [opened, keep] = useKept<string>(name, '');
   useEffect(() => {
     const follow = () => keep(openedAt(name));
     window.addEventListener('popstate', follow);
     return () => window.removeEventListener('popstate', follow);
   }, [name, keep]);
-  const open = (id: string, by?: 'link') => {
+  const open = (id: string, by?: 'link' | 'place') => {
     if (id === opened) return;
     // The same step back as the browser's: pressing that afterwards must not open it again.
     if (id === '' && openedAt(name) === opened) history.back();
     else {
-      if (id !== '' && by !== 'link') history.pushState({ [name]: id }, '');
+      if (by === 'place') history.replaceState({ [name]: id }, '');
+      else if (id !== '' && by !== 'link') history.pushState({ [name]: id }, '');
       keep(id);
     }
   };

@@ -13,6 +13,7 @@ string_enum! {
         ActivityLeased = "activity_leased",
         ActivityLimit = "activity_limit",
         AgentBusy = "agent_busy",
+        AgentGone = "agent_gone",
         AgentSessionFull = "agent_session_full",
         AgentStorageFull = "agent_storage_full",
         AlreadyInstalled = "already_installed",

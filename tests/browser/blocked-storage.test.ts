@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import type { BrowserContext, Page } from 'playwright-core';
 import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { launchProfile, pressAway, tileOf, unfoldLater } from './browser.ts';
+import { launchProfile, pressAway, tileOf } from './browser.ts';
 import { signInto } from './signed-in.ts';
 
 /** Chromium's settings of sites: 2 is blocked. Hosts of apps end with this domain. */
@@ -49,7 +49,6 @@ for (const name of APPS) {
     const warned = page.waitForEvent('console', (message) => message.text().startsWith('This browser blocks'));
     await page.getByRole('button', { name: 'Home' }).click();
     const shown = page.frameLocator(`iframe[title="${name}"]`);
-    if (name === 'Personal Agent') await unfoldLater(page);
     const button = tileOf(page, name);
     if (name !== 'Launcher') await pressAway(button, shown.owner());
     else await page.reload();

@@ -1,7 +1,7 @@
 // What a newcomer does at the screen, step by step, in the words on it. Each step ends with pictures and an axe check.
 import { strict as assert } from 'node:assert';
 import type { FrameLocator, Locator, Page } from 'playwright-core';
-import { type Person, pressAway, tileOf, unfoldLater } from './browser.ts';
+import { type Person, pressAway, tileOf } from './browser.ts';
 import { look } from './look.ts';
 
 interface Story {
@@ -12,7 +12,6 @@ interface Story {
   readonly pictures?: string;
 }
 
-const LATER: readonly string[] = ['Personal Agent'];
 
 export class Newcomer {
   readonly #person: Person;
@@ -191,13 +190,19 @@ export class Newcomer {
     await this.#app('Notes').getByRole('listitem').filter({ hasText: text }).waitFor();
   }
 
-  async opensWhatComesLater(): Promise<void> {
-    for (const [name, line] of [['Personal Agent', 'your assistant comes in a later version']] as const) {
-      await this.#open(name);
-      await this.#app(name).getByText(line).waitFor();
-      await this.#app(name).getByText(this.#story.account, { exact: true }).waitFor();
-      await this.#look(name.toLowerCase().replace(' ', '-'));
-    }
+  async looksAtTheirWallet(): Promise<void> {
+    await this.#open('Wallet');
+    await this.#app('Wallet').getByRole('heading', { level: 1 }).waitFor();
+    await this.#look('wallet');
+  }
+
+  async readsWhatTheirAgentLacks(): Promise<void> {
+    await this.#open('Personal Agent');
+    const agent = this.#app('Personal Agent');
+    await agent.getByText('Nothing was said yet.').waitFor();
+    await agent.getByRole('button', { name: 'New', exact: true }).click();
+    await agent.getByRole('heading', { name: 'Your agent needs an AI provider' }).waitFor();
+    await this.#look('personal-agent');
   }
 
   async signsOutAndIn(text: string): Promise<void> {
@@ -235,7 +240,6 @@ export class Newcomer {
   /** From the home screen, as a person does. */
   async #open(name: string): Promise<void> {
     await this.#page.getByRole('button', { name: 'Home' }).click();
-    if (LATER.includes(name)) await unfoldLater(this.#page);
     await pressAway(tileOf(this.#page, name), this.#page.locator(`iframe[title="${name}"]`));
   }
 

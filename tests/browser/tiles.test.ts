@@ -8,7 +8,7 @@ import { registerAccount, type TestAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
 import { publishTestApp } from '../support/publish.ts';
 import { until } from '../support/wait.ts';
-import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf, unfoldLater } from './browser.ts';
+import { DESKTOP, launchBrowser, PHONE, pressInPrompt, tileOf } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext, signInto } from './signed-in.ts';
 
@@ -17,8 +17,17 @@ const SERVER = `
   const http = process.getBuiltinModule('node:http');
   http.createServer((request, response) => response.end('here')).listen(Number(process.env.PORT));
 `;
-const AT_FIRST = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Settings', 'Store', 'Wallet'];
-const LATER = ['Personal Agent'];
+const AT_FIRST = [
+  'Contacts',
+  'Files',
+  'Messages',
+  'Notifications',
+  'Personal Agent',
+  'Schedules',
+  'Settings',
+  'Store',
+  'Wallet',
+];
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -85,8 +94,8 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await shows(page, [], AT_FIRST);
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
-  await launcherOf(page).getByText('Store: position 6 of 8').waitFor();
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings', 'Wallet']);
+  await launcherOf(page).getByText('Store: position 7 of 9').waitFor();
+  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet']);
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
@@ -95,7 +104,7 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).waitFor();
   await look(page, 'desktop', 'tile-menu');
   await launcherOf(page).getByRole('button', { name: 'Pin to the top' }).press('Enter');
-  const moved = ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Wallet'];
+  const moved = ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Wallet'];
   await shows(page, ['Settings'], moved);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
   await look(page, 'desktop', 'tiles-pinned');
@@ -136,7 +145,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   assert.ok(box !== null);
   await page.mouse.move(box.x + 20, box.y + box.height / 2, { steps: 4 });
   await page.mouse.up();
-  const rest = ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Wallet'];
+  const rest = ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Wallet'];
   await shows(page, ['Settings'], rest);
   await keeps(account, ({ pinned }) => pinned.join() === 'settings');
 
@@ -147,7 +156,7 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, ['Settings'], rest);
   await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Settings', 'Schedules', 'Wallet']);
+  await shows(page, [], ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Settings', 'Schedules', 'Wallet']);
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -209,7 +218,7 @@ test('the order outlives installs, removals and another launcher, and an app sta
   for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Schedules', 'Store', 'Settings', 'Wallet']);
+  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet']);
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();
@@ -239,7 +248,7 @@ test('the home screen says where to start until an app is installed, and never a
   assert.equal(await start.count(), 0);
 });
 
-test('a tile says that its app comes later, was stopped or failed, and starts it', async (t) => {
+test('a tile says that its app was stopped or failed, and starts it', async (t) => {
   const account = await registerAccount(platform, 'watcher');
   for (const [appId, name, server] of [
     ['idler', 'Idler', SERVER],
@@ -253,10 +262,6 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
   await account.fetch('/v1/apps/broken/start', { body: {} });
   const page = await openHome(t, account);
   const launcher = launcherOf(page);
-  assert.equal(await tileOf(page, 'Personal Agent').isVisible(), false);
-  await unfoldLater(page);
-  for (const name of LATER)
-    await launcher.getByRole('button', { name: new RegExp(`^${name} ?, Soon ?: not available yet$`) }).waitFor();
   await launcher.getByRole('button', { name: /^Broken ?, Failed ?: .*code 3/ }).waitFor();
   await launcher.getByRole('button', { name: /^Idler ?, Stopped ?: Stopped by you$/ }).waitFor();
   await look(page, 'desktop', 'tiles-marked');
@@ -270,14 +275,9 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
     return state === 'running';
   });
 
-  // The Store and Settings say the same, and there is one Settings.
-  await page.goto(`${platform.origin}/#/app/store`);
-  const store = page.frameLocator('iframe[title="Store"]');
-  const later = store.getByRole('article').filter({ hasText: 'Personal Agent' });
-  await later.getByText('Soon', { exact: false }).first().waitFor();
+  // Settings says the same, and there is one Settings.
   await page.goto(`${platform.origin}/#/app/settings`);
   await page.getByRole('link', { name: /^Broken Failed/ }).waitFor();
-  await page.getByRole('link', { name: /^Personal Agent Soon/ }).waitFor();
   const rows = await page.locator('.settings-page .row-title').allInnerTexts();
   assert.deepEqual(
     rows.map((text) => text.split('\n')[0]),
@@ -289,6 +289,7 @@ test('a tile says that its app comes later, was stopped or failed, and starts it
       'Launcher',
       'Messages',
       'Notifications',
+      'Personal Agent',
       'Schedules',
       'Settings',
       'Store',

@@ -1,9 +1,123 @@
-// Personal Agent: the assistant comes in a later version; until then it says so and can do nothing.
-import { ComingLater } from '../../shared/coming-later.tsx';
+// Personal Agent: conversations with an agent that uses the person's apps as far as they let it. The list beside the conversation on a
+// desktop, one after the other on a phone.
+import type { App } from '@platform/sdk/browser';
+import { useState } from 'preact/hooks';
+import { Failure } from '../../shared/failure.tsx';
+import { useOpened } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
+import { messageOf } from '../../shared/use-loaded.ts';
+import type { Branch } from './agent-api.ts';
+import { NewSession } from './new-session.tsx';
+import { Profiles } from './profiles.tsx';
+import { SessionList } from './session-list.tsx';
+import { SessionView } from './session-view.tsx';
+import { useAgent } from './use-agent.ts';
 
-startApp(({ app }) => (
-  <ComingLater app={app} title="Personal Agent" line="Not available yet: your assistant comes in a later version.">
-    <p class="quiet">It will use your other apps only as far as you allow it.</p>
-  </ComingLater>
-));
+startApp(PersonalAgent);
+
+/** In the place of the id of a session. */
+const NEW = 'new';
+const PROFILES = 'agents';
+
+export interface Begun {
+  readonly text: string;
+  readonly profile: string;
+  /** It begins as another one did, before a message that is written anew. */
+  readonly branch?: Branch;
+}
+
+function PersonalAgent({ app }: { readonly app: App }) {
+  const agent = useAgent(app);
+  const { api, sessions, profiles, described } = agent;
+  const [open, setOpen] = useOpened('open');
+  /** Back always leads to the list. */
+  const go = (id: string) => setOpen(id, id === '' || open === '' ? undefined : 'place');
+  const [problem, setProblem] = useState<string>();
+
+  /** @returns whether the agent took it */
+  async function begin({ text, profile, branch }: Begun): Promise<boolean> {
+    setProblem(undefined);
+    try {
+      const { id } = await api.begin({ profile, ...(branch === undefined ? {} : { branch }) });
+      try {
+        await api.say(id, text);
+      } catch (error) {
+        // An empty conversation is of no use.
+        await api.remove(id).catch(() => undefined);
+        throw error;
+      }
+      agent.reload();
+      go(id);
+      return true;
+    } catch (error) {
+      setProblem(messageOf(error));
+      return false;
+    }
+  }
+
+  async function remove(id: string): Promise<void> {
+    setProblem(undefined);
+    try {
+      await api.remove(id);
+      go('');
+    } catch (error) {
+      setProblem(messageOf(error));
+    }
+    await sessions.reload();
+  }
+
+  if (!app.backend.available) return <NotAllowedYet />;
+  const isOpen = open !== '';
+  return (
+    <main class={isOpen ? 'chat has-open' : 'chat'}>
+      <section class="side" aria-label="Conversations">
+        <div class="row between head">
+          <h1>Personal Agent</h1>
+          <button type="button" class="primary" onClick={() => go(NEW)}>
+            New
+          </button>
+        </div>
+        <Failure text={described.failure ?? sessions.failure} />
+        <SessionList agent={agent} open={open} onOpen={go} />
+        <div class="foot">
+          <button type="button" aria-current={open === PROFILES ? 'page' : undefined} onClick={() => go(PROFILES)}>
+            Agents
+          </button>
+        </div>
+      </section>
+      <section class="stage" aria-label={open === PROFILES ? 'Agents' : 'Conversation'}>
+        {open === PROFILES ? (
+          <Profiles agent={agent} onBack={() => go('')} />
+        ) : open.startsWith('ses-') ? (
+          <SessionView
+            key={open}
+            app={app}
+            agent={agent}
+            id={open}
+            onBegin={begin}
+            onRemove={() => remove(open)}
+            onBack={() => go('')}
+          />
+        ) : (
+          <NewSession app={app} agent={agent} profiles={profiles.value ?? []} onBegin={begin} onBack={() => go('')} />
+        )}
+        <Failure text={problem} />
+      </section>
+    </main>
+  );
+}
+
+/** It came with an update, and its person has not looked at that yet. */
+function NotAllowedYet() {
+  return (
+    <main>
+      <h1>Personal Agent</h1>
+      <section class="card stack below">
+        <p>Your agent has not been allowed to run yet.</p>
+        <p class="quiet">
+          Open Settings → Apps → Personal Agent and review what it asks for. It can do nothing until you allow it there.
+        </p>
+      </section>
+    </main>
+  );
+}

@@ -5,6 +5,7 @@ import { createStreams } from './http/events.ts';
 import { agentRoutes } from './http/routes.ts';
 import { createAgentServer } from './http/server.ts';
 import { readSurroundings } from './platform/platform.ts';
+import { openProfileStore } from './profiles/profile-store.ts';
 import { openSessionStore } from './sessions/session-store.ts';
 import { openAgent } from './turns/agent.ts';
 
@@ -12,9 +13,10 @@ const { platform, order, port, volume } = readSurroundings(process.env);
 const instructions = readFileSync(new URL('instructions.md', import.meta.url), 'utf8');
 const now = () => new Date();
 const store = openSessionStore(volume, now);
-const agent = openAgent({ platform, order, instructions, store, now });
+const profiles = openProfileStore(volume, now);
+const agent = openAgent({ platform, order, instructions, store, profiles, now });
 const streams = createStreams(store);
-const server = createAgentServer(agentRoutes({ agent, store, streams }));
+const server = createAgentServer(agentRoutes({ agent, store, profiles, streams }));
 server.listen(port);
 
 process.once('SIGTERM', async () => {

@@ -54,7 +54,7 @@ export interface BridgeCalls {
   };
   /**
    * The title beside the app's name, for every app; or one of the shell's trusted surfaces (`appId` names the app it is about), only
-   * for the platform's own Settings in front, for Notifications its own, and for Fleet `platform`.
+   * for the platform's own Settings in front, for Notifications its own, for Fleet `platform`, and for Personal Agent `ai`.
    */
   'chrome.set': {
     params: { readonly title?: string; readonly surface?: ShellSurface; readonly appId?: string };

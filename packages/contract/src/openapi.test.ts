@@ -72,7 +72,8 @@ test('every code that a route names is one of the table, and every code is named
   );
   const nowhere = Object.keys(errors).filter((code) => !named.has(code));
   // A bug; of every path, for another method; and what the worker of agents says, whose routes are a backend's.
-  const known = ['agent_busy', 'agent_session_full', 'agent_storage_full', 'internal_error', 'method_not_allowed'];
+  const ofAgents = ['agent_busy', 'agent_gone', 'agent_session_full', 'agent_storage_full'];
+  const known = [...ofAgents, 'internal_error', 'method_not_allowed'];
   assert.deepEqual(nowhere.sort(), known);
 });
 

@@ -216,7 +216,7 @@ test('any two permissions together are no better than the worse of them alone', 
 
 /** Every app that comes with the platform, and every example, with all that it asks for. */
 const APPS = {
-  'apps/agent': 4,
+  'apps/agent': 2,
   'apps/contacts': 1,
   'apps/files': 2,
   'apps/fleet': 2,

@@ -45,6 +45,7 @@ const ASKS_A_PERSON: Readonly<Record<AskingBridgeCall, true>> = {
   'files.pick': true,
   'files.save': true,
   'links.open': true,
+  'mcp.reviewProposal': true,
   'runtime.pause': true,
   'system.changeAccount': true,
   'system.invite': true,

@@ -48,6 +48,13 @@ import { userFilesService } from './user-files.ts';
 import { type WalletService, walletService } from './wallet.ts';
 
 export type {
+  AgentAnswer,
+  AgentEvent,
+  AgentProblem,
+  AgentProfile,
+  AgentProfileBody,
+  AgentSession,
+  AgentSessionsFound,
   AppDetails,
   AppFile,
   BridgeContext,

@@ -110,6 +110,14 @@ const WALLET_PROPOSAL: WalletProposal = {
   receipt: null,
 };
 
+const LIMITS = { requestsPerMinute: 60, monthlyTokens: 1_000_000 };
+const INTELLIGENCE = {
+  limits: LIMITS,
+  operatorLimits: LIMITS,
+  currency: 'EUR',
+  usage: { month: '2026-11', requests: 3, tokens: 1_200, reserved: 300, models: [] },
+};
+
 export interface World {
   grants: Grant[];
   /** By its manifest. */
@@ -167,6 +175,8 @@ export function world(change: Partial<World> = {}): World {
       'wallet.policies.remove': undefined,
       'wallet.receipt': { receipt: {} },
       'operator.settings.read': { providers: [] },
+      'apps.intelligence.read': INTELLIGENCE,
+      'account.proposals.read': { proposal: { caller: 'asker', state: 'executed' } },
       'search.query': { query: 'notes', apps: [], items: [] },
     },
     kept: new Map(),
@@ -336,7 +346,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`draft? ${asker} ${draftId}`);
       return state.approves;
     },
-    reviewProposal: async (asker, id) => {
+    reviewWalletProposal: async (asker, id) => {
       did(`wallet? ${asker} ${id}`);
       return { declined: !state.approves, proposal: WALLET_PROPOSAL };
     },
@@ -344,6 +354,7 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       did(`statement ${asker} ${format}`);
       return state.approves;
     },
+    reviewProposal: async (id) => did(`proposal? ${id}`),
     reviewUninstall: async (asker, appId) => {
       did(`remove? ${asker} ${appId}`);
       return state.approves;

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import { isStorageFull } from '../sessions/storage-full.ts';
 import { problemOf, Refusal } from './refusal.ts';
-import type { Answer, Call, Routes } from './routes.ts';
+import type { Answer, Call, Routes } from './route.ts';
 
 export function createAgentServer(routes: Routes): http.Server {
   return http.createServer((request, response) => {

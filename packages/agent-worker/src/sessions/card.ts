@@ -1,33 +1,23 @@
 // What the list of sessions shows of one, in a small file of its own beside its journal, so that a start reads no journal.
-import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeWhole } from './whole-file.ts';
 
 export interface Card {
   readonly id: string;
   readonly title: string;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** Its profile; absent for `main`. */
+  readonly profile?: string;
   /** The turn under way. On the disk, after a start: the one that was interrupted. */
   readonly turn: string | null;
 }
 
 const NAME = /^(ses-[0-9a-f-]{36})\.json$/;
 
-/** Either the former content or this, whatever happens meanwhile. */
 export function writeCard(folder: string, card: Card): void {
-  const file = join(folder, `${card.id}.json`);
-  const descriptor = openSync(`${file}.new`, 'w', 0o600);
-  try {
-    // Unlike writeSync, it goes on after what a nearly full disk takes in part.
-    writeFileSync(descriptor, JSON.stringify(card));
-    fsyncSync(descriptor);
-  } catch (error) {
-    rmSync(`${file}.new`, { force: true });
-    throw error;
-  } finally {
-    closeSync(descriptor);
-  }
-  renameSync(`${file}.new`, file);
+  writeWhole(join(folder, `${card.id}.json`), JSON.stringify(card));
 }
 
 export function readCards(folder: string): Card[] {

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { agents } from '@platform/contract/agents';
+import { agents, MAIN_PROFILE } from '@platform/contract/agents';
 import { Refusal } from '../http/refusal.ts';
 import { type Card, journalOf, readCards, removeFiles, writeCard } from './card.ts';
+import { type FoundSessions, searchSessions } from './search-sessions.ts';
 import { Session } from './session.ts';
 
 /** The session is the same object for all who use it at the same time. Dispose of the use when done. */
@@ -17,12 +18,17 @@ export interface SessionStore {
   readonly interrupted: ReadonlyMap<string, string>;
   /** The one changed last first. */
   list(): Card[];
-  create(): SessionUse;
+  /** @param profile default: `main` */
+  create(profile?: string): SessionUse;
+  /** @throws Refusal while too many wait for theirs */
+  search(query: string): Promise<FoundSessions>;
   /** @throws Refusal `not_found` */
   open(id: string): SessionUse;
   /** @throws Refusal while somebody uses it */
   remove(id: string): void;
 }
+
+const SEARCHES_WAITING = 4;
 
 interface Used {
   readonly session: Session;
@@ -71,17 +77,41 @@ export function openSessionStore(
     };
   }
 
+  /** Searches read files as large as sessions are: one at a time. */
+  let searching: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+
   const cardOf = (id: string, card: Card): Card => used.get(id)?.session.card ?? card;
+
+  const list = () =>
+    [...cards].map(([id, card]) => cardOf(id, card)).sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1));
 
   return {
     interrupted: new Map(found.flatMap(({ id, turn }) => (turn === null ? [] : [[id, turn] as const]))),
-    list: () =>
-      [...cards].map(([id, card]) => cardOf(id, card)).sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1)),
-    create() {
+    list,
+    async search(query) {
+      if (waiting >= SEARCHES_WAITING)
+        throw new Refusal('concurrency_limited', 'Other searches are under way. Try again in a moment.');
+      waiting += 1;
+      const mine = searching.then(() => searchSessions(folder, list(), query));
+      searching = mine.catch(() => undefined);
+      return mine.finally(() => {
+        waiting -= 1;
+      });
+    },
+    create(profile) {
       if (cards.size >= agents.limits.agentSessions.value)
         throw new Refusal('concurrency_limited', 'The agent has as many sessions as it can keep. Delete some first.');
       const at = now().toISOString();
-      const card: Card = { id: `ses-${randomUUID()}`, title: '', createdAt: at, updatedAt: at, turn: null };
+      const of = (id: string | undefined) => (id === undefined || id === MAIN_PROFILE ? {} : { profile: id });
+      const card: Card = {
+        id: `ses-${randomUUID()}`,
+        title: '',
+        createdAt: at,
+        updatedAt: at,
+        turn: null,
+        ...of(profile),
+      };
       writeCard(folder, card);
       cards.set(card.id, card);
       try {

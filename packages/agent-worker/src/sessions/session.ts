@@ -1,6 +1,12 @@
 // A session that is in use: what happened in it, what is happening, and who listens.
 import type { Message } from '@earendil-works/pi-ai';
-import type { AgentDelta, AgentEventData, AgentEventName, AgentSession } from '@platform/contract/agents';
+import {
+  type AgentDelta,
+  type AgentEventData,
+  type AgentEventName,
+  type AgentSession,
+  MAIN_PROFILE,
+} from '@platform/contract/agents';
 import { type Card, journalOf, writeCard } from './card.ts';
 import { type Journal, type Line, openJournal } from './journal.ts';
 
@@ -82,6 +88,10 @@ export class Session {
     if (this.#card.title === '') this.#save({ title: titleOf(text) });
   }
 
+  rename(title: string): void {
+    this.#save({ title });
+  }
+
   /** Hears that there is more: lines, or text of the message under way. What it is stands in the session. @returns ends it */
   listen(heard: () => void): () => void {
     this.#listeners.add(heard);
@@ -108,8 +118,8 @@ export class Session {
   }
 }
 
-export function shown({ id, title, createdAt, updatedAt, turn }: Card): AgentSession {
-  return { id, title, state: turn === null ? 'idle' : 'running', createdAt, updatedAt };
+export function shown({ id, title, profile = MAIN_PROFILE, createdAt, updatedAt, turn }: Card): AgentSession {
+  return { id, title, profile, state: turn === null ? 'idle' : 'running', createdAt, updatedAt };
 }
 
 /** The first line, so far as a list has room for it. */

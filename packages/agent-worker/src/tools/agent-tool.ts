@@ -7,6 +7,8 @@ export interface Outcome {
   readonly isError: boolean;
   /** What the tool asks of the person before it does anything. */
   readonly proposal?: Proposal;
+  /** An app that was made, which the person has not accepted yet. */
+  readonly draft?: Draft;
 }
 
 /** Nobody knows whether the call took effect: the turn ended, or what it went through failed, before it came to a result. */
@@ -22,6 +24,12 @@ export interface Proposal {
   readonly state: string;
   readonly tool: string;
   readonly expiresAt: string;
+}
+
+export interface Draft {
+  readonly id: string;
+  readonly appId?: string;
+  readonly version?: string;
 }
 
 export interface CallContext {

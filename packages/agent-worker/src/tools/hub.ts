@@ -10,7 +10,14 @@ import {
 import { agents } from '@platform/contract/agents';
 import type { Platform } from '../platform/platform.ts';
 import { SHORT_MILLISECONDS } from '../platform/shortly.ts';
-import { type CallContext, type OfferedTool, type Outcome, OutcomeUnknown, type Proposal } from './agent-tool.ts';
+import {
+  type CallContext,
+  type Draft,
+  type OfferedTool,
+  type Outcome,
+  OutcomeUnknown,
+  type Proposal,
+} from './agent-tool.ts';
 import { modelNames } from './tool-names.ts';
 
 const HUB = '/v1/services/mcp';
@@ -163,10 +170,29 @@ export function outcomeOf({ content, structuredContent, isError }: CallResult, n
   });
   const text = parts.join('\n');
   const proposal = asks ? proposalOf(structuredContent, name) : undefined;
+  const draft = isOfPlatform(name) ? draftOf(structuredContent) : undefined;
   return {
     text: text === '' && structuredContent !== undefined ? JSON.stringify(structuredContent) : text,
     isError: isError === true,
     ...(proposal === undefined ? {} : { proposal }),
+    ...(draft === undefined ? {} : { draft }),
+  };
+}
+
+/** No app has an id that begins so. */
+function isOfPlatform(name: string): boolean {
+  return name.startsWith('platform-');
+}
+
+/** What leads to its review, which the shell opens for the app that made it alone. */
+function draftOf(structured: unknown): Draft | undefined {
+  const draft = (structured as { readonly draft?: Partial<Draft> } | undefined)?.draft;
+  const { id, appId, version } = draft ?? {};
+  if (typeof id !== 'string' || !/^drf-[\w-]{1,64}$/.test(id)) return undefined;
+  return {
+    id,
+    ...(typeof appId === 'string' ? { appId } : {}),
+    ...(typeof version === 'string' ? { version } : {}),
   };
 }
 

@@ -53,6 +53,17 @@ test('only what a tool answers that asks the person is a proposal', () => {
   assert.match(outcomeOf(answer, 'bank.pay', false).text, /bank\.pay/);
 });
 
+test('only a tool of the platform leads to the review of an app', () => {
+  const draft = { id: 'drf-0192f0c1-2d3e-7a4b-8c5d-6e7f80910203', appId: 'plants', version: '1.0.0' };
+  const answer = (one: unknown) => ({ content: [], structuredContent: { draft: one } });
+  assert.deepEqual(outcomeOf(answer({ ...draft, html: '<b>' }), 'platform-apps.create', false).draft, draft);
+  assert.deepEqual(outcomeOf(answer({ id: draft.id }), 'platform-apps.create', false).draft, { id: draft.id });
+  for (const name of ['plants.make', 'platform.create', 'web_search'])
+    assert.equal(outcomeOf(answer(draft), name, false).draft, undefined, name);
+  for (const wrong of [null, 'drf-1', {}, { ...draft, id: 1 }, { ...draft, id: 'prop-1' }, { ...draft, id: 'drf-\n' }])
+    assert.equal(outcomeOf(answer(wrong), 'platform-apps.create', false).draft, undefined, JSON.stringify(wrong));
+});
+
 test('what is no text is named to the model', () => {
   const { text } = outcomeOf(
     {

@@ -12,6 +12,7 @@ import { createStreams } from '../http/events.ts';
 import { agentRoutes } from '../http/routes.ts';
 import { createAgentServer } from '../http/server.ts';
 import type { Platform } from '../platform/platform.ts';
+import { openProfileStore, type ProfileStore } from '../profiles/profile-store.ts';
 import { openSessionStore, type SessionStore } from '../sessions/session-store.ts';
 import { type Agent, openAgent } from './agent.ts';
 
@@ -30,9 +31,14 @@ function volumeOf(t: TestContext): string {
   return volume;
 }
 
-function start(volume: string): { readonly store: SessionStore; readonly agent: Agent } {
+function start(volume: string): {
+  readonly store: SessionStore;
+  readonly profiles: ProfileStore;
+  readonly agent: Agent;
+} {
   const store = openSessionStore(volume, now);
-  return { store, agent: openAgent({ platform, order, instructions: '', store, now }) };
+  const profiles = openProfileStore(volume, now);
+  return { store, profiles, agent: openAgent({ platform, order, instructions: '', store, profiles, now }) };
 }
 
 /** Nothing that is written reaches this disk, from now on. @returns there is room again */
@@ -125,12 +131,12 @@ test('a turn that the disk fills up under is over, and the next message says so'
 });
 
 test('what a full disk does not take is refused in words, and a branch leaves nothing behind', async (t) => {
-  const { store, agent } = start(volumeOf(t));
+  const { store, profiles, agent } = start(volumeOf(t));
   const source = store.create();
   source.session.append('message', { message: 'm', turn: 't', role: 'user', text: 'One.' });
   source.session.append('message', { message: 'm', turn: 't', role: 'user', text: 'Two.' });
   const { id } = source.session.card;
-  const server = createAgentServer(agentRoutes({ agent, store, streams: createStreams(store) }));
+  const server = createAgentServer(agentRoutes({ agent, store, profiles, streams: createStreams(store) }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => void server.close());

@@ -1,16 +1,17 @@
 // The agent: begins turns in its sessions, ends them, and says of those that a restart interrupted that it did.
 import { randomUUID } from 'node:crypto';
-import { type AgentAnswer, type AgentOrder, type AgentProblem, agents } from '@platform/contract/agents';
+import { type AgentAnswer, type AgentOrder, type AgentProblem, agents, MAIN_PROFILE } from '@platform/contract/agents';
 import { Refusal } from '../http/refusal.ts';
 import { stayAwake } from '../platform/awake.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Profile, ProfileStore } from '../profiles/profile-store.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
 import type { OfferedTool } from '../tools/agent-tool.ts';
 import { openHub } from '../tools/hub.ts';
 import { WEB_SEARCH, webSearch } from '../tools/web-search.ts';
-import { askModel, chooseModel } from './model.ts';
-import { INTERRUPTED, internalProblem } from './problem-of.ts';
+import { askModel, chooseModel, offeredModels } from './model.ts';
+import { INTERRUPTED, internalProblem, SHARE_USED } from './problem-of.ts';
 import { runTurn, type TurnEnd } from './turn.ts';
 
 export interface AgentParts {
@@ -18,6 +19,7 @@ export interface AgentParts {
   readonly order: AgentOrder;
   readonly instructions: string;
   readonly store: SessionStore;
+  readonly profiles: ProfileStore;
   readonly now: () => Date;
 }
 
@@ -41,7 +43,7 @@ export interface Agent {
 
 /** @throws Error when the volume cannot be used */
 export function openAgent(parts: AgentParts): Agent {
-  const { platform, order, store } = parts;
+  const { platform, order, store, profiles } = parts;
   const { manifest } = order;
   const running = new Map<string, Running>();
   /** Turns that are over, although the disk did not take it yet. */
@@ -68,14 +70,29 @@ export function openAgent(parts: AgentParts): Agent {
 
   async function work(session: Session, turn: string, signal: AbortSignal): Promise<TurnEnd> {
     const usage = { toolCalls: 0, tokens: 0 };
-    const chosen = await chooseModel(platform, order, signal);
+    const profile = profileOf(session);
+    const share = {
+      left: () => profiles.left(profile.id),
+      spend: (tokens: number) => profiles.spend(profile.id, tokens),
+    };
+    if (share.left() === 0) return { problem: SHARE_USED, usage };
+    const chosen = await chooseModel(platform, order, signal, profile.model);
     if ('message' in chosen) return { problem: chosen, usage };
-    const extra = manifest.webSearch ? [webSearch(platform)] : [];
+    const extra = manifest.webSearch && profile.webSearch ? [webSearch(platform)] : [];
     await using hub = await openHub(platform, [WEB_SEARCH], signal);
+    const tools = toolsOf(profile, hub.tools);
     return await runTurn({
-      ...{ session, turn, signal, tools: [...hub.tools, ...extra], asked: askModel(platform, chosen) },
-      ...{ instructions: parts.instructions, maxToolCalls: manifest.maxToolCalls, now: parts.now() },
+      ...{ session, turn, signal, share, tools: [...tools, ...extra], asked: askModel(platform, chosen) },
+      ...{ instructions: parts.instructions, wanted: profile.instructions },
+      ...{ maxToolCalls: manifest.maxToolCalls, now: parts.now() },
     });
+  }
+
+  /** @throws Refusal when it was deleted: no other one has its tools and its share */
+  function profileOf({ card }: Session): Profile {
+    const profile = profiles.find(card.profile ?? MAIN_PROFILE);
+    if (profile === undefined) throw new Refusal('agent_gone');
+    return profile;
   }
 
   async function run(session: Session, turn: string, signal: AbortSignal): Promise<void> {
@@ -101,10 +118,12 @@ export function openAgent(parts: AgentParts): Agent {
   return {
     async describe() {
       const chosen = await chooseModel(platform, order);
+      const models = await offeredModels(platform, order);
       const { tools, problem } = await offeredTools(platform, manifest.webSearch);
       return {
         agent: {
           model: 'message' in chosen ? null : { provider: chosen.provider, id: chosen.id },
+          models,
           webSearch: manifest.webSearch,
           limits: { toolCalls: manifest.maxToolCalls, tokens: agents.limits.agentTurnTokens.value },
           tools: tools.map(({ name, tool, description, asks }) => ({ name, tool, description, asks })),
@@ -120,6 +139,7 @@ export function openAgent(parts: AgentParts): Agent {
         if (running.size >= agents.limits.agentTurnsAtOnce.value)
           throw new Refusal('concurrency_limited', 'The agent is at work in other sessions. Wait for one of them.');
         if (session.bytes >= agents.limits.agentSessionSize.value) throw new Refusal('agent_session_full');
+        profileOf(session);
         endUnended(session);
         const turn = randomUUID();
         begin(session, turn, text, parts.now());
@@ -145,6 +165,15 @@ export function openAgent(parts: AgentParts): Agent {
       await Promise.all([...running.values()].map((one) => endRunning(one, 'interrupted')));
     },
   };
+}
+
+/** What became of its own proposals a profile may always ask, where it makes some. */
+const OF_PROPOSALS = 'platform-proposals.';
+
+function toolsOf({ tools }: Profile, offered: readonly OfferedTool[]): readonly OfferedTool[] {
+  if (tools === null) return offered;
+  const asks = offered.some((one) => one.asks && tools.includes(one.tool));
+  return offered.filter(({ tool }) => tools.includes(tool) || (asks && tool.startsWith(OF_PROPOSALS)));
 }
 
 /** @throws Error when the disk does not take it: then no turn is under way */

@@ -6,13 +6,16 @@ import { streamSimple as streamOpenai } from '@earendil-works/pi-ai/api/openai-c
 import type { AgentOrder, AgentProblem } from '@platform/contract/agents';
 import type { Platform } from '../platform/platform.ts';
 import { shortly } from '../platform/shortly.ts';
-import { type ModelRefusal, NO_MODEL, NO_PROVIDER } from './problem-of.ts';
+import { MODEL_GONE, type ModelRefusal, NO_MODEL, NO_PROVIDER } from './problem-of.ts';
 
 type Provider = AgentOrder['providers'][number];
 
-export interface ChosenModel {
+export interface ModelName {
   readonly provider: string;
   readonly id: string;
+}
+
+export interface ChosenModel extends ModelName {
   readonly dialect: Provider['dialect'];
 }
 
@@ -21,25 +24,48 @@ const NO_CHAT = /embed|whisper|tts|dall-e|moderation|transcri|realtime|image|aud
 /** What the packages want to know of a model. Nothing is decided by it here. */
 const OUTPUT_TOKENS = 16_384;
 const CONTEXT_TOKENS = 128_000;
+const MOST_OFFERED = 200;
 
-/** The model that the manifest names, else the first that a provider lists: the Gateway shows those that are granted. */
+/**
+ * The model that the person chose for a profile, else the one that the manifest names, else the first that a provider lists: the
+ * Gateway shows those that are granted.
+ */
 export async function chooseModel(
   platform: Platform,
   order: AgentOrder,
   signal?: AbortSignal,
+  wanted: ModelName | null = null,
 ): Promise<ChosenModel | AgentProblem> {
   const { providers, manifest } = order;
-  const { model } = manifest;
+  const named = wanted ?? manifest.model;
   if (providers.length === 0) return NO_PROVIDER;
-  if (model !== undefined) {
-    const named = providers.find(({ provider }) => provider === model.provider);
-    return named === undefined ? NO_PROVIDER : { ...model, dialect: named.dialect };
+  if (named !== undefined) {
+    const provider = providers.find((one) => one.provider === named.provider);
+    if (provider !== undefined) return { ...named, dialect: provider.dialect };
+    return wanted === null ? NO_PROVIDER : MODEL_GONE;
   }
-  for (const { provider, dialect } of providers) {
-    const id = (await listModels(platform, { provider, dialect }, signal)).find((one) => !NO_CHAT.test(one));
-    if (id !== undefined) return { provider, id, dialect };
+  for (const provider of providers) {
+    const [first] = await chatModels(platform, provider, signal);
+    if (first !== undefined) return first;
   }
   return NO_MODEL;
+}
+
+/** What a person can choose from. */
+export async function offeredModels(platform: Platform, { providers, manifest }: AgentOrder): Promise<ModelName[]> {
+  const listed = (await Promise.all(providers.map((one) => chatModels(platform, one)))).flat();
+  const all = [...(manifest.model === undefined ? [] : [manifest.model]), ...listed];
+  const seen = new Map(all.map(({ provider, id }) => [`${provider}:${id}`, { provider, id }]));
+  return [...seen.values()].slice(0, MOST_OFFERED);
+}
+
+async function chatModels(
+  platform: Platform,
+  { provider, dialect }: Provider,
+  signal?: AbortSignal,
+): Promise<ChosenModel[]> {
+  const ids = await listModels(platform, { provider, dialect }, signal);
+  return ids.filter((one) => !NO_CHAT.test(one)).map((id) => ({ provider, id, dialect }));
 }
 
 /** Empty where the provider does not say. */

@@ -28,6 +28,13 @@ export const NO_MODEL: AgentProblem = {
   operator: 'See that the provider answers the list of its models, or name models in its settings.',
 };
 
+/** The one that the person chose. */
+export const MODEL_GONE: AgentProblem = {
+  code: 'model_gone',
+  message:
+    'The model that you chose for this agent is no longer offered. Choose another one where you set up your agents.',
+};
+
 /** By the code of the Gateway’s refusal. */
 const BY_CODE: Readonly<Record<string, Omit<AgentProblem, 'code'>>> = {
   not_authorized: {
@@ -59,7 +66,7 @@ export function problemOfModel(refusal: ModelRefusal | undefined, message: strin
   if (refusal?.status === 404)
     return {
       code: 'no_model',
-      message: 'The AI provider does not know this model. The author of the app has to name another one.',
+      message: 'The AI provider does not know this model. Choose another one, or have the author of the app name one.',
     };
   const said = withoutHarmful(refusal?.detail ?? message)
     .replaceAll(/\s+/g, ' ')
@@ -80,6 +87,12 @@ export const INTERRUPTED: AgentProblem = {
 export const SESSION_FULL: AgentProblem = {
   code: 'agent_session_full',
   message: 'This session is full, so the agent stopped. Begin another one.',
+};
+
+export const SHARE_USED: AgentProblem = {
+  code: 'share_exhausted',
+  message:
+    'This agent has used up its share of this month. Raise it where you set up your agents, or wait for the next month.',
 };
 
 export function internalProblem(error: unknown): AgentProblem {

@@ -14,7 +14,7 @@ import { asForeign, cutText, withoutHarmful } from '../tools/foreign-text.ts';
 import { shownArguments } from '../tools/shown-arguments.ts';
 import { BYTES_OF_A_TOKEN, fitting, messagesOf, sizeOf, UNKNOWN_OUTCOME } from './context.ts';
 import type { AskedModel } from './model.ts';
-import { problemOfModel, SESSION_FULL } from './problem-of.ts';
+import { problemOfModel, SESSION_FULL, SHARE_USED } from './problem-of.ts';
 import { systemPrompt } from './system-prompt.ts';
 
 export interface TurnParts {
@@ -23,9 +23,20 @@ export interface TurnParts {
   readonly asked: AskedModel;
   readonly tools: readonly OfferedTool[];
   readonly instructions: string;
+  /** Of its person, besides. */
+  readonly wanted?: string;
   readonly maxToolCalls: number;
   readonly now: Date;
   readonly signal: AbortSignal;
+  /** Of its profile, where that has one. */
+  readonly share?: Share;
+}
+
+/** What a profile may use in a month. */
+export interface Share {
+  left(): number;
+  /** @throws Error when it cannot be written down */
+  spend(tokens: number): void;
 }
 
 export interface TurnEnd {
@@ -47,7 +58,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
   let problem: AgentProblem | undefined;
   const own = tools.map((tool) => loopTool(tool, parts, scribe));
   const system = createInitialSystemMessage(
-    systemPrompt(parts.instructions, tools, parts.now),
+    systemPrompt(parts.instructions, parts.wanted ?? '', tools, parts.now),
     own.map(toToolDeclaration),
   );
   const history = messagesOf(session.lines);
@@ -79,7 +90,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
       finishTurn({ message: answer, toolResults }) {
         const { input, output, cacheRead, cacheWrite } = answer.usage;
         const reported = input + output + cacheRead + cacheWrite;
-        usage.tokens += reported > 0 ? reported : Math.ceil((askedBytes + sizeOf(answer)) / BYTES_OF_A_TOKEN);
+        const tokens = reported > 0 ? reported : Math.ceil((askedBytes + sizeOf(answer)) / BYTES_OF_A_TOKEN);
+        usage.tokens += tokens;
+        parts.share?.spend(tokens);
         // Calls of tools that do not exist, and those that were cut off, never came to beforeToolCall.
         usage.toolCalls += toolResults.length - admitted;
         admitted = 0;
@@ -87,6 +100,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
         if (answer.stopReason === 'error') problem = problemOfModel(asked.refusal(), answer.errorMessage ?? '');
         if (toolResults.length > 0 && usage.tokens >= agents.limits.agentTurnTokens.value) limit ??= 'tokens';
         if (toolResults.length > 0 && isFull(session)) problem ??= SESSION_FULL;
+        if (toolResults.length > 0 && parts.share?.left() === 0) problem ??= SHARE_USED;
         return Promise.resolve(limit === undefined && problem === undefined ? undefined : { action: 'end' as const });
       },
     },
@@ -200,6 +214,7 @@ class Scribe {
       {
         ...{ call, turn, tool: this.#toolOf(toolName), isError: noted?.outcome.isError ?? message.isError },
         ...{ text: noted?.text ?? shown, cut: noted?.cut ?? false },
+        ...(noted?.outcome.draft === undefined ? {} : { draft: noted.outcome.draft }),
       },
       [message],
     );

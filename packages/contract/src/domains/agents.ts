@@ -66,6 +66,19 @@ const limits = {
     meaning: 'turns of one agent that are under way, in sessions of their own',
   },
   agentStreams: { value: 16, unit: 'items', meaning: 'event streams of one agent that are open at the same time' },
+  agentProfiles: {
+    value: 20,
+    unit: 'items',
+    meaning: 'profiles of one agent: names under which it works with instructions, tools and a budget of their own',
+  },
+  agentProfileInstructions: { value: 8 * KiB, unit: 'bytes', meaning: 'instructions that a person gives a profile' },
+  agentSearchQuery: { value: 200, unit: 'characters', meaning: 'words of a search over the sessions of an agent' },
+  agentSearchItems: { value: 50, unit: 'items', meaning: 'sessions that such a search finds; the newest come first' },
+  agentSearchSize: {
+    value: 64 * MiB,
+    unit: 'bytes',
+    meaning: 'sessions that such a search reads, the newest first; it says when there are more',
+  },
 } as const satisfies Limits;
 
 const errors = {
@@ -83,6 +96,11 @@ const errors = {
     status: 409,
     title: 'The storage of this agent is full.',
     help: 'Sessions are kept in the volume of the app. Delete sessions that nobody needs, or free space on the disk.',
+  },
+  agent_gone: {
+    status: 409,
+    title: 'The profile of this session was deleted.',
+    help: 'Branch the session with another profile, or begin another one. What was said stays readable.',
   },
 } as const satisfies Errors;
 
@@ -128,6 +146,8 @@ export const agentAnswer = z.strictObject({
   agent: z.strictObject({
     /** `null` where it has none, which `problem` explains. */
     model: agentModel.nullable(),
+    /** What its person can choose from; the first one is taken where they do not. */
+    models: z.array(agentModel),
     webSearch: z.boolean(),
     limits: z.strictObject({ toolCalls: z.int(), tokens: z.int() }),
     tools: z.array(
@@ -147,10 +167,51 @@ export const agentAnswer = z.strictObject({
 });
 export type AgentAnswer = z.infer<typeof agentAnswer>;
 
+/** The profile that is always there, and that sessions without another one have. */
+export const MAIN_PROFILE = 'main';
+
+const profileId = z.string().regex(/^(?:main|pro-[0-9a-f-]{36})$/, 'must be `main` or an id that starts with pro-');
+
+const bytesAtMost = (most: number) =>
+  [(text: string) => new TextEncoder().encode(text).length <= most, `must have at most ${sizeText(most)}`] as const;
+
+/** `POST /v1/agent/profiles`, and `PUT /v1/agent/profiles/:id`, which replaces all of it. */
+export const agentProfileBody = z.strictObject({
+  /** Empty for `main` alone: then it has the name of the app. */
+  name: z
+    .string()
+    .max(60)
+    .refine(...storable),
+  /** What the person wants of it, besides the instructions of the app. */
+  instructions: z
+    .string()
+    .refine(...bytesAtMost(limits.agentProfileInstructions.value))
+    .refine(...storable)
+    .default(''),
+  /** The tools it gets of those that the app has, as the hub calls them; `null` for all. */
+  tools: z.array(z.string().min(1).max(200)).max(limits.agentTools.value).nullable().default(null),
+  /** Whether it may ask to search the web, where the app may. */
+  webSearch: z.boolean().default(true),
+  /** `null` for the first that there is. */
+  model: z.strictObject({ provider: providerId, id: modelId }).nullable().default(null),
+  /** Its share of the app's budget in a month (UTC); `null` for as much as there is. */
+  monthlyTokens: z.int().min(0).max(1e12).nullable().default(null),
+});
+export type AgentProfileBody = z.infer<typeof agentProfileBody>;
+
+export const agentProfile = agentProfileBody.extend({
+  id: profileId,
+  /** As the worker counted it. */
+  usage: z.strictObject({ month: z.string(), tokens: z.int() }),
+});
+export type AgentProfile = z.infer<typeof agentProfile>;
+
 export const agentSession = z.strictObject({
   id: agentSessionId,
-  /** The beginning of its first message. */
+  /** The beginning of its first message, or what the person called it. */
   title: z.string(),
+  /** Of its profile, which may have been deleted. */
+  profile: profileId,
   state: z.enum(['idle', 'running']),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -161,10 +222,7 @@ export type AgentSession = z.infer<typeof agentSession>;
 export const agentMessageBody = z.strictObject({
   text: z
     .string()
-    .refine(
-      (text) => new TextEncoder().encode(text).length <= limits.agentMessage.value,
-      `must have at most ${sizeText(limits.agentMessage.value)}`,
-    )
+    .refine(...bytesAtMost(limits.agentMessage.value))
     .refine(...storable)
     .regex(...visible)
     .min(1),
@@ -174,7 +232,38 @@ export const agentMessageBody = z.strictObject({
 export const agentSessionBody = z.strictObject({
   /** Begins with what happened in another session before this event of it, a message of the person's. */
   branch: z.strictObject({ session: agentSessionId, sequence: z.int().min(1) }).optional(),
+  /** Default: that of the session it branches from, or else `main`. */
+  profile: profileId.optional(),
 });
+
+/** `PATCH /v1/agent/sessions/:id`. */
+export const agentSessionChange = z.strictObject({
+  title: z
+    .string()
+    .max(80)
+    .refine(...storable)
+    .regex(...visible)
+    .min(1),
+});
+
+/** `GET /v1/agent/sessions`. */
+export const agentSessionsQuery = z.strictObject({
+  /** Words that all occur in the title, or in one message of the person or the agent. Default: all sessions. */
+  query: z.string().max(limits.agentSearchQuery.value).optional(),
+});
+
+/** What `GET /v1/agent/sessions` answers with a `query`. */
+export const agentSessionsFound = z.strictObject({
+  items: z.array(
+    agentSession.extend({
+      /** The newest message with all the words; `null` where the title has them. */
+      match: z.strictObject({ sequence: z.int(), excerpt: z.string() }).nullable(),
+    }),
+  ),
+  /** Whether all sessions were searched. */
+  complete: z.boolean(),
+});
+export type AgentSessionsFound = z.infer<typeof agentSessionsFound>;
 
 /** `GET /v1/agent/sessions/:id`. */
 export const agentSessionQuery = z.strictObject({
@@ -200,6 +289,8 @@ export const agentEvents = {
     text: z.string(),
     /** Something of it was left out. */
     cut: z.boolean(),
+    /** Of a tool of the platform: an app that it made, which its person has not accepted yet. */
+    draft: z.strictObject({ id: z.string(), appId: z.string().optional(), version: z.string().optional() }).optional(),
   }),
   proposal: z.strictObject({
     call,

@@ -353,3 +353,16 @@ const routes = {
 } as const satisfies Routes;
 
 export const intelligence = { limits, errors, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** What the app itself used of AI models this month, and its limits. Every app may ask. */
+    'intelligence.usage': {
+      params: undefined;
+      result: {
+        readonly limits: { readonly monthlyTokens: number };
+        readonly usage: { readonly month: string; readonly tokens: number; readonly reserved: number };
+      };
+    };
+  }
+}

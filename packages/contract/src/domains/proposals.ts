@@ -177,3 +177,15 @@ const routes = {
 } as const satisfies Routes;
 
 export const proposals = { limits, errors, routes } as const;
+
+declare module '../bridge-calls.ts' {
+  interface BridgeCalls {
+    /** What became of a call that the app proposed, for the app itself. */
+    'mcp.proposalState': { params: { readonly id: string }; result: { readonly state: ProposalState } };
+    /**
+     * Puts what the app proposed before the person, in a question of the shell; for the app in front of a visible page. Answers with what
+     * they decided, and `pending` when they closed the question.
+     */
+    'mcp.reviewProposal': { params: { readonly id: string }; result: { readonly state: ProposalState }; asks: true };
+  }
+}

@@ -113,6 +113,7 @@ const shellSide: ShellSide = {
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
   reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
+  reviewProposal: async (id) => (await import('./tools/proposal-review.tsx')).askAboutProposal(id),
   reviewDraft: async (asker, draftId) =>
     (await import('./drafts/ask-about-draft.ts')).askAboutDraft(draftId, askerOf(asker), asker),
   reviewUninstall: (asker, appId) => askToUninstall(appId, nameOf(appId), askerOf(asker)),
@@ -122,7 +123,7 @@ const shellSide: ShellSide = {
   pickContact: (asker) => askForContact(askerOf(asker)),
   pickFile: async (asker, access) => (await import('./files/file-pick.tsx')).askForFile(askerOf(asker), asker, access),
   keepFile: async (asker, name) => (await import('./files/file-keep.tsx')).askToKeep(askerOf(asker), asker, name),
-  reviewProposal: async (asker, id) =>
+  reviewWalletProposal: async (asker, id) =>
     (await import('./wallet/ask-about-proposal.ts')).askAboutWalletProposal(id, askerOf(asker)),
   saveStatement: async (asker, format) =>
     (await import('./wallet/save-statement.ts')).saveStatement(askerOf(asker), format),

@@ -30,9 +30,10 @@ const openToAll: readonly string[] = [
   'files.pick {"access":"write"}',
   'files.save {"name":"report.txt"}',
   'search.open {}',
+  'intelligence.usage {}',
   // Core decides with the app's own grants.
-  ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool'] as const).flatMap((name) =>
-    samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
+  ...(['mcp.listTools', 'mcp.callTool', 'mcp.proposeTool', 'mcp.proposalState', 'mcp.reviewProposal'] as const).flatMap(
+    (name) => samples[name].map((params) => `${name} ${JSON.stringify(params)}`),
   ),
 ];
 
@@ -48,6 +49,7 @@ const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'files.pick': true,
   'files.save': true,
   'links.open': true,
+  'mcp.reviewProposal': true,
   'runtime.pause': true,
   'system.changeAccount': true,
   'system.invite': true,

@@ -7,6 +7,7 @@ import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
 import { fileMethods } from './methods/files.ts';
+import { intelligenceMethods } from './methods/intelligence.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
@@ -29,6 +30,7 @@ export const methods: { readonly [Name in Exclude<BridgeCall, WalletCall>]: Meth
   ...searchMethods,
   ...contactMethods,
   ...mcpMethods,
+  ...intelligenceMethods,
   ...linkMethods,
   ...downloadMethods,
   ...fileMethods,

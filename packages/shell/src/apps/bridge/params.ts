@@ -107,6 +107,7 @@ export const toolNameText = text(/^[A-Za-z0-9_.-]{1,200}$/, 'the name of a tool'
 export const topicText = text(/^[a-z0-9._-]{1,64}$/, 'a notification topic');
 export const notificationIdText = text(/^ntf-[0-9a-f-]{36}$/, 'a notification id');
 export const draftIdText = text(/^drf-[0-9a-f-]{36}$/, 'the id of a draft');
+export const proposalIdText = text(/^prop-[\w-]{1,64}$/, 'the id of a proposal');
 export const invitationIdText = text(/^inv-[0-9a-f-]{36}$/, 'the id of an invitation');
 export const accountNameText = text(/^(?=.{3,32}$)[a-z][a-z0-9]*(-[a-z0-9]+)*$/, 'the name of an account');
 export const contactIdText = text(/^ctc-[0-9a-f-]{36}$/, 'the id of a contact');

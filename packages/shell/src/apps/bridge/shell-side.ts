@@ -117,6 +117,8 @@ export interface ShellSide {
    * @throws BridgeRefusal or ApiError `not_found` for one that is not there, or that another app made
    */
   reviewDraft(asker: string, draftId: string): Promise<boolean>;
+  /** Trusted review of a call that was proposed. Resolves when the person decided, or closed it. */
+  reviewProposal(id: string): Promise<void>;
   /** Trusted confirmation; true when the publisher approved and the version is deleted. */
   reviewWithdraw(asker: string, appId: string, version: string): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and the app is removed. */
@@ -132,7 +134,7 @@ export interface ShellSide {
   /** Trusted confirmation: the name under which the person keeps a copy of this file of the app; `null` when they declined. */
   keepFile(asker: string, name: string): Promise<string | null>;
   /** Trusted review of a proposal to the wallet; resolves when the person approved, declined or closed it. */
-  reviewProposal(asker: string, proposalId: string): Promise<DecidedProposal>;
+  reviewWalletProposal(asker: string, proposalId: string): Promise<DecidedProposal>;
   /** Saves the statement of the wallet, as `saveFile`. */
   saveStatement(asker: string, format: 'csv' | 'json'): Promise<boolean>;
   /** Trusted confirmation; true when the person approved and everything is paused. */

@@ -5,7 +5,7 @@ import { appIdText, oneOf, optional, titleText } from '../params.ts';
 import { BridgeRefusal } from '../refusal.ts';
 
 /** The app that may show a surface, besides Settings, where it has another name. */
-const APP_OF: Readonly<Partial<Record<ShellSurface, string>>> = { platform: 'fleet' };
+const APP_OF: Readonly<Partial<Record<ShellSurface, string>>> = { platform: 'fleet', ai: 'agent' };
 
 export const chromeMethods: MethodsOf<'chrome'> = {
   // A title is any app's own. A surface is for Settings, and for the platform's own app of the same name.

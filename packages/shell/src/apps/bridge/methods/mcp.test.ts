@@ -48,3 +48,34 @@ test('a page names a tool as the hub lists it, and gives it an object', async ()
       assert.deepEqual(state.done, []);
     }
 });
+
+const proposalOf = (caller: string, state: string) => ({
+  answers: { 'account.proposals.read': { proposal: { caller, state, arguments: { note: 'private' } } } },
+});
+
+test('what became of a proposal is said to the app that made it, and nothing else of it', async () => {
+  const own = world(proposalOf('asker', 'executed'));
+  assert.deepEqual(await call(own, 'mcp.proposalState', { id: 'prop-1' }), { state: 'executed' });
+  assert.deepEqual(await call(own, 'mcp.reviewProposal', { id: 'prop-1' }), { state: 'executed' });
+  assert.ok(!own.done.includes('proposal? prop-1'), 'one that is decided is not asked about');
+});
+
+test('a proposal that waits is put before the person, and one of another app is not there', async () => {
+  const own = world(proposalOf('asker', 'pending'));
+  assert.deepEqual(await call(own, 'mcp.reviewProposal', { id: 'prop-1' }), { state: 'pending' });
+  assert.ok(own.done.includes('proposal? prop-1'));
+  for (const method of ['mcp.proposalState', 'mcp.reviewProposal']) {
+    const other = world(proposalOf('bank', 'pending'));
+    await assert.rejects(call(other, method, { id: 'prop-1' }), { name: 'BridgeRefusal', code: 'not_found' });
+    assert.ok(!other.done.includes('proposal? prop-1'), method);
+  }
+  const hidden = world({ ...proposalOf('asker', 'pending'), inFront: false });
+  await assert.rejects(call(hidden, 'mcp.reviewProposal', { id: 'prop-1' }), { code: 'not_authorized' });
+});
+
+test('an app learns what it used of its budget, and neither models nor costs', async () => {
+  assert.deepEqual(await call(world(), 'intelligence.usage'), {
+    limits: { monthlyTokens: 1_000_000 },
+    usage: { month: '2026-11', tokens: 1_200, reserved: 300 },
+  });
+});

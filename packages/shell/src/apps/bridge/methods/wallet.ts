@@ -42,7 +42,7 @@ export const walletMethods: MethodsOf<'wallet'> = {
     front: true,
     async asks({ shell, caller: { appId }, params }) {
       const { proposal } = await shell.call('apps.wallet.payments', { params: { appId }, body: params });
-      return shell.reviewProposal(appId, proposal.id);
+      return shell.reviewWalletProposal(appId, proposal.id);
     },
     run: decided,
   },
@@ -63,7 +63,7 @@ export const walletMethods: MethodsOf<'wallet'> = {
     front: true,
     async asks({ shell, caller: { appId }, params }) {
       const { proposal } = await shell.call('apps.wallet.policies', { params: { appId }, body: params });
-      return shell.reviewProposal(appId, proposal.id);
+      return shell.reviewWalletProposal(appId, proposal.id);
     },
     run: decided,
   },
@@ -82,7 +82,7 @@ export const walletMethods: MethodsOf<'wallet'> = {
     ...FOR_WALLET,
     params: { id: proposalIdText },
     front: true,
-    asks: ({ shell, caller, params }) => shell.reviewProposal(caller.appId, params.id),
+    asks: ({ shell, caller, params }) => shell.reviewWalletProposal(caller.appId, params.id),
     run: decided,
   },
   'wallet.policies': {

@@ -1,0 +1,81 @@
+// The field to write in. What is not sent yet is kept for each conversation, also when the app is left.
+import { useEffect, useRef } from 'preact/hooks';
+import { useKept } from '../../shared/kept.ts';
+
+interface ComposerProps {
+  /** By which what is not sent is kept. */
+  readonly draftOf: string;
+  /** What keeps it from being sent, besides nothing written. */
+  readonly isBusy: boolean;
+  /** A turn is under way: the button stops it. */
+  readonly onStop?: (() => void) | undefined;
+  /** @returns whether it was taken; otherwise it stays in the field */
+  readonly onSend: (text: string) => Promise<boolean>;
+}
+
+const MOST_BYTES = 32 * 1024;
+/** From here on the person sees how much room is left. */
+const NEARLY = MOST_BYTES - 2_000;
+
+export function Composer({ draftOf, isBusy, onStop, onSend }: ComposerProps) {
+  const [draft, setDraft] = useKept<string>(`draft ${draftOf}`, '');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const size = new TextEncoder().encode(draft).length;
+  const sendable = draft.trim() !== '' && size <= MOST_BYTES && !isBusy && onStop === undefined;
+  useEffect(() => {
+    // A keyboard that opens by itself would cover half of a phone.
+    if (matchMedia('(hover: hover)').matches) field.current?.focus();
+  }, []);
+
+  async function send(): Promise<void> {
+    if (!sendable) return;
+    const text = draft;
+    setDraft('');
+    // What a clipboard may hold, and no message can.
+    if (!(await onSend(text.trim().replaceAll('\0', '').toWellFormed()))) setDraft(text);
+    field.current?.focus();
+  }
+
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label class="grow">
+        <span class="only-read">Message to your agent</span>
+        <textarea
+          ref={field}
+          value={draft}
+          rows={1}
+          placeholder="Write to your agent"
+          dir="auto"
+          onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void send();
+          }}
+        />
+      </label>
+      {onStop === undefined ? (
+        <button type="submit" class="primary" disabled={!sendable}>
+          {isBusy ? 'Sending…' : 'Send'}
+        </button>
+      ) : (
+        <button type="button" class="danger" onClick={onStop}>
+          Stop
+        </button>
+      )}
+      {size > NEARLY && (
+        <p class={size > MOST_BYTES ? 'danger-text small room' : 'quiet small room'} role="status">
+          {size > MOST_BYTES
+            ? 'This is longer than your agent can take. Send it in parts.'
+            : 'This is nearly as long as your agent can take.'}
+        </p>
+      )}
+    </form>
+  );
+}

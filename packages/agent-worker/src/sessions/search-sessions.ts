@@ -1,0 +1,106 @@
+// Finds words in the sessions of the agent, the newest first, as far as a search may read.
+import { readFile, stat } from 'node:fs/promises';
+import { agents } from '@platform/contract/agents';
+import { withoutHarmful } from '../tools/foreign-text.ts';
+import { type Card, journalOf } from './card.ts';
+import type { Line } from './journal.ts';
+
+export interface FoundSession {
+  readonly card: Card;
+  /** `null` where the title has the words. */
+  readonly match: { readonly sequence: number; readonly excerpt: string } | null;
+}
+
+export interface FoundSessions {
+  readonly found: readonly FoundSession[];
+  /** Whether all sessions were searched. */
+  readonly complete: boolean;
+}
+
+const { agentSearchItems, agentSearchSize } = agents.limits;
+/** Of a message, around the first word. */
+const EXCERPT_BEFORE = 20;
+const EXCERPT = 200;
+/** Marks of Markdown, which a line of a list does not need. */
+const MARKS = /[#*`|>]+/g;
+
+/**
+ * Reads what is on the disk, which every message is before it counts. All words have to occur, in whatever case.
+ *
+ * @param cards the newest first
+ * @param most bytes that it reads
+ */
+export async function searchSessions(
+  folder: string,
+  cards: readonly Card[],
+  query: string,
+  most: number = agentSearchSize.value,
+): Promise<FoundSessions> {
+  const words = plain(query).split(/\s+/).filter(Boolean);
+  const found: FoundSession[] = [];
+  if (words.length === 0) return { found, complete: true };
+  let left = most;
+  let complete = true;
+  for (const card of cards) {
+    if (found.length >= agentSearchItems.value) return { found, complete: false };
+    if (hasAll(plain(card.title), words)) {
+      found.push({ card, match: null });
+      continue;
+    }
+    const file = journalOf(folder, card.id);
+    const size = await sizeOf(file);
+    // One that is too large for what is left does not keep out the others.
+    if (size > left) {
+      complete = false;
+      continue;
+    }
+    left -= size;
+    const match = size === 0 ? undefined : newestMatch(await textOf(file), words);
+    if (match !== undefined) found.push({ card, match });
+  }
+  return { found, complete };
+}
+
+function plain(text: string): string {
+  return text.normalize('NFC').toLocaleLowerCase();
+}
+
+function hasAll(text: string, words: readonly string[]): boolean {
+  return words.every((word) => text.includes(word));
+}
+
+function newestMatch(journal: string, words: readonly string[]): FoundSession['match'] | undefined {
+  // As they stand in JSON: what has none of them is not parsed.
+  const written = words.map((word) => JSON.stringify(word).slice(1, -1));
+  for (const line of journal.split('\n').reverse()) {
+    if (!line.includes('"event":"message"') || !hasAll(plain(line), written)) continue;
+    const event = parse(line);
+    if (event?.event !== 'message' || !hasAll(plain(event.data.text), words)) continue;
+    return { sequence: event.sequence, excerpt: excerptOf(event.data.text, words[0] ?? '') };
+  }
+  return undefined;
+}
+
+function excerptOf(text: string, word: string): string {
+  const line = withoutHarmful(text).replaceAll(MARKS, ' ').replaceAll(/\s+/g, ' ').trim();
+  const at = Math.max(0, plain(line).indexOf(word) - EXCERPT_BEFORE);
+  const cut = line.slice(at, at + EXCERPT).toWellFormed();
+  return `${at > 0 ? '…' : ''}${cut}${at + EXCERPT < line.length ? '…' : ''}`;
+}
+
+function parse(line: string): Line | undefined {
+  try {
+    return JSON.parse(line) as Line;
+  } catch {
+    return undefined; // the end of one that is being written
+  }
+}
+
+/** 0 for one that was deleted meanwhile. */
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
+}
+
+async function textOf(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch(() => '');
+}

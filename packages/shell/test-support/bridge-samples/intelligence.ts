@@ -1,0 +1,5 @@
+import type { SamplesOf } from '../samples-of.ts';
+
+export const samples: SamplesOf<'intelligence'> = {
+  'intelligence.usage': [{}],
+};

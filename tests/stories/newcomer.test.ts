@@ -54,7 +54,7 @@ for (const [device, viewport] of DEVICES) {
     await step('removes the app, installs it again, and finds the data', () =>
       someone.removesAndInstallsAgain('Buy oat milk'),
     );
-    await step('reads which apps come later', () => someone.looksAtTheirWallet());
+    await step('looks at their wallet', () => someone.looksAtTheirWallet());
     await step('reads what their agent lacks', () => someone.readsWhatTheirAgentLacks());
     await step('signs out, comes back with the passkey, and the note is still there', () =>
       someone.signsOutAndIn('Buy oat milk'),

@@ -139,10 +139,16 @@ const show = (fields: object, message: string) => {
 const QUIET = { info: show, warn: show, error: show };
 
 /** @param origin of the bridge @param token of core */
-export function personAt(origin: string, token: string, name: string, serverName: string): Person {
+export function personAt(
+  origin: string,
+  token: string,
+  name: string,
+  serverName: string,
+  accountId = `acc-${name}`,
+): Person {
   const userId = `@${name}:${serverName}`;
   const subject = {
-    accountId: `acc-${name}`,
+    accountId,
     platformName: name,
     platformAddress: `${name}@${serverName}`,
     transportUserId: userId,

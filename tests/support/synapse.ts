@@ -238,6 +238,7 @@ export function bridgeRegistration(url: string, tokens: { readonly asToken: stri
     sender_localpart: 'platform-messaging',
     rate_limited: false,
     'io.element.msc4190': true,
+    receive_ephemeral: true,
     namespaces: {
       users: [{ exclusive: true, regex: `@[a-z][a-z0-9-]*:${serverName.replaceAll('.', '\\.')}` }],
       aliases: [],

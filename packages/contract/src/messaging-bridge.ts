@@ -119,6 +119,8 @@ export const messagingBridgeOperations = {
   leave: { input: ofConversation, result: conversationResult },
   block: { input: ofConversation, result: conversationResult },
   read: { input: z.strictObject({ ...ofConversation.shape, messageId: bridgeId }), result: conversationResult },
+  /** The account is no more: its devices, its rooms and what the bridge keeps of it are to be as well. It can be repeated. */
+  forget: { input: z.strictObject({}), result: z.object({}) },
 } as const;
 
 export type MessagingBridgeOperation = keyof typeof messagingBridgeOperations;
@@ -137,6 +139,39 @@ export const messagingBridgeRequest = z.strictObject({
   input: z.unknown(),
 });
 export type MessagingBridgeRequest = z.infer<typeof messagingBridgeRequest>;
+
+/** A conversation that began to wait for its person, by a request or something unread, or no longer does. */
+export const messagingBridgeNotice = z.object({
+  /** The same for the same notice, which may come more than once. */
+  id: z
+    .string()
+    .min(1)
+    .max(255)
+    .refine(...storable),
+  /** Whose conversation it is. */
+  accountId: messagingBridgeSubject.shape.accountId,
+  transportUserId,
+  conversation: messagingBridgeConversation,
+});
+export type MessagingBridgeNotice = z.infer<typeof messagingBridgeNotice>;
+
+/**
+ * What core asks for all accounts together, and therefore without a subject: notices since the answer that had this cursor, all of
+ * which core has kept. Without one, or with one that the bridge does not know, those that it has not kept come again.
+ */
+export const messagingBridgeNoticesRequest = z.strictObject({
+  version: z.literal(MESSAGING_BRIDGE_VERSION),
+  operation: z.literal('notices'),
+  input: z.strictObject({ cursor: cursor.optional(), timeoutMs: z.int().min(0).max(30_000), limit }),
+});
+export type MessagingBridgeNoticesInput = z.infer<typeof messagingBridgeNoticesRequest>['input'];
+
+/** With status 200. */
+export const messagingBridgeNoticesAnswer = z.object({
+  version: z.literal(MESSAGING_BRIDGE_VERSION),
+  result: z.object({ cursor, notices: z.array(messagingBridgeNotice).max(100) }),
+});
+export type MessagingBridgeNotices = z.infer<typeof messagingBridgeNoticesAnswer>['result'];
 
 /** With status 200. `result` is read by the operation's schema. */
 export const messagingBridgeAnswer = z.object({

@@ -38,9 +38,15 @@ export interface BridgeDouble {
   readonly calls: BridgeCall[];
   /** Instead of the truth; `'never'` answers nothing. */
   answer: (call: BridgeCall, truth: BridgeReply) => BridgeReply | 'never' | Promise<BridgeReply | 'never'>;
+  /** Answers so what core asks for notifications, one question after the other. @param onTold called with the question after them */
+  tell(replies: readonly BridgeReply[], onTold: (next: NoticesInput) => void): void;
   /** Brings a message from outside. */
   receive(conversationId: string, senderId: string, body: string): void;
   close(): Promise<void>;
+}
+
+export interface NoticesInput {
+  readonly cursor?: string;
 }
 
 interface Kept {
@@ -58,6 +64,9 @@ export async function startBridgeDouble(): Promise<BridgeDouble> {
   const all: MessagingBridgeMessage[] = [];
   const wakes = new Set<() => void>();
   const calls: BridgeCall[] = [];
+  const replies: BridgeReply[] = [];
+  let heldQuestion: ServerResponse | null = null;
+  let onTold: (next: NoticesInput) => void = () => undefined;
 
   function add(one: Kept, senderId: string, body: string): MessagingBridgeMessage {
     const conversationId = one.conversation.id;
@@ -146,6 +155,10 @@ export async function startBridgeDouble(): Promise<BridgeDouble> {
     leave: (call) => changed(call),
     block: (call) => changed(call),
     read: (call) => changed(call),
+    forget: (call) => {
+      for (const [id, { owner }] of kept) if (owner === call.subject.accountId) kept.delete(id);
+      return success(call, {});
+    },
   };
 
   function ofOwner({ subject }: BridgeCall): MessagingBridgeConversation[] {
@@ -169,11 +182,30 @@ export async function startBridgeDouble(): Promise<BridgeDouble> {
       return;
     }
     const call = JSON.parse(await text(request)) as BridgeCall;
+    if ((call.operation as string) === 'notices') {
+      serveNotices(call.input, response);
+      return;
+    }
     calls.push(call);
     const reply = await double.answer(call, await truths[call.operation](call));
     if (reply === 'never') return;
-    const raw = typeof reply.body === 'string' || Buffer.isBuffer(reply.body) ? reply.body : JSON.stringify(reply.body);
-    response.writeHead(reply.status, { 'content-type': 'application/json' }).end(raw);
+    respond(response, reply);
+  }
+
+  function respond(response: ServerResponse, { status, body }: BridgeReply): void {
+    const raw = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-type': 'application/json' }).end(raw);
+  }
+
+  /** Answers what `tell` has; a question after that waits for more. */
+  function serveNotices(input: NoticesInput, response: ServerResponse): void {
+    const reply = replies.shift();
+    if (reply !== undefined) respond(response, reply);
+    else {
+      heldQuestion = response;
+      onTold(input);
+      onTold = () => undefined;
+    }
   }
 
   const server = createServer((request, response) => {
@@ -185,6 +217,14 @@ export async function startBridgeDouble(): Promise<BridgeDouble> {
     url: `http://127.0.0.1:${port}`,
     calls,
     answer: (_, truth) => truth,
+    tell(given, then) {
+      replies.push(...given);
+      onTold = then;
+      const held = heldQuestion;
+      heldQuestion = null;
+      const reply = held === null ? undefined : replies.shift();
+      if (held !== null && reply !== undefined) respond(held, reply);
+    },
     receive(conversationId, senderId, body) {
       const one = kept.get(conversationId);
       if (one !== undefined) add(one, senderId, body);

@@ -1,4 +1,5 @@
 // The messaging bridge: carries the messages of accounts over Matrix, encrypted, for core (contract 4f, "Bridge").
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAccounts } from './accounts/accounts.ts';
 import { userOfService } from './accounts/provisioning.ts';
@@ -10,6 +11,7 @@ import type { Log } from './log.ts';
 import { openHomeserver, serverOf } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
 import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
+import { openNotices } from './notices.ts';
 import { openOperations } from './operations.ts';
 import { openCards } from './store/cards.ts';
 import { DamagedStoreError } from './store/sealed-log.ts';
@@ -69,20 +71,33 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     const requireReady = () => {
       if (problem !== null) throw new OperationError('unavailable', problem);
     };
-    const accounts = openAccounts({ homeserver, serverName, cards, clock, log, idle, requireReady });
+    const notices = openNotices(clock, log);
+    const ending = new AbortController();
+    setMaxListeners(0, ending.signal);
+    const accounts = openAccounts({
+      homeserver,
+      serverName,
+      cards,
+      clock,
+      log,
+      idle,
+      notices,
+      ending: ending.signal,
+      requireReady,
+    });
     const doorbell = openDoorbell(accounts, log, metrics);
     metrics.watch(() => ({
       accounts: accounts.all().length,
       openAccounts: accounts.open().length,
       dirtyAccounts: doorbell.waiting(),
     }));
-    const ending = new AbortController();
 
     const listener = await listen({
       ...options.listen,
       token: options.token,
       homeserverToken: registration.hsToken,
       operations: openOperations(accounts, clock),
+      askNotices: (input, signal) => notices.answer(input, accounts.keepTold, signal),
       doorbell,
       requireReady,
       log,

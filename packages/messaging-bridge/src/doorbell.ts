@@ -29,7 +29,23 @@ const pushedEvent = z.object({
   sender: z.string().optional().catch(undefined),
   state_key: z.string().optional().catch(undefined),
 });
-const transaction = z.object({ events: z.array(z.unknown()).default([]) });
+const pushedReceipt = z.object({ type: z.literal('m.receipt'), content: z.record(z.string(), z.unknown()) });
+const receipts = z.record(z.string(), z.record(z.string(), z.unknown()));
+const transaction = z.object({
+  events: z.array(z.unknown()).catch([]),
+  /** What is no event of a room, such as receipts (Matrix 1.13). */
+  ephemeral: z.array(z.unknown()).catch([]),
+});
+
+/** Who has read something, which of an account is news for its other devices. */
+function readersOf(ephemeral: readonly unknown[]): string[] {
+  return ephemeral.flatMap((one) => {
+    const { data } = pushedReceipt.safeParse(one);
+    return Object.values(data?.content ?? {}).flatMap((kinds) =>
+      Object.values(receipts.safeParse(kinds).data ?? {}).flatMap((readers) => Object.keys(readers)),
+    );
+  });
+}
 
 export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetrics): Doorbell {
   const dirty = openDirty(async (accountId) => {
@@ -63,6 +79,10 @@ export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetric
         const { room_id, sender, state_key } = read.data;
         const ids = [accounts.idOf(sender ?? ''), accounts.idOf(state_key ?? ''), ...accounts.inRoom(room_id ?? '')];
         for (const accountId of ids) if (accountId !== undefined) dirty.mark(accountId);
+      }
+      for (const userId of readersOf(data?.ephemeral ?? [])) {
+        const accountId = accounts.idOf(userId);
+        if (accountId !== undefined) dirty.mark(accountId);
       }
     },
     sweep: all,

@@ -141,7 +141,7 @@ test('what is refused for its room is sent to another one when it is asked for a
     /\/send\//,
     () => new Raw(403, '{"errcode":"M_FORBIDDEN","error":"not in the room"}'),
   );
-  await assert.rejects(send(id, 'canary'), failsWith('unavailable'));
+  await assert.rejects(send(id, 'canary'), failsWith('conflict'));
   restore();
   homeserver.queue(ada.userId, { rooms: { leave: { [ROOM]: {} } } });
   await send(id, 'canary');

@@ -9,6 +9,7 @@ import {
   MESSAGING_BRIDGE_VERSION,
   type MessagingBridgeErrorCode,
   type MessagingBridgeOperation,
+  messagingBridgeNoticesRequest,
   messagingBridgeOperations,
   messagingBridgeRequest,
   RefusalError,
@@ -18,7 +19,7 @@ import type { Doorbell } from './doorbell.ts';
 import { asOperationError, OperationError } from './failure.ts';
 import type { Log } from './log.ts';
 import type { BridgeMetrics } from './metrics-port.ts';
-import type { Asked, Operations } from './operations.ts';
+import type { Asked, AskNotices, Operations } from './operations.ts';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -29,6 +30,7 @@ export interface ListenerOptions {
   /** Of the homeserver, `hs_token`. */
   readonly homeserverToken: string;
   readonly operations: Operations;
+  readonly askNotices: AskNotices;
   readonly doorbell: Doorbell;
   /** Throws while the bridge cannot work. */
   requireReady(): void;
@@ -110,9 +112,18 @@ async function answerCore(options: ListenerOptions, req: IncomingMessage, res: S
   }
   const gone = new AbortController();
   res.once('close', () => gone.abort());
-  const read = messagingBridgeRequest.safeParse(
-    parseJson(await readBody(req, { limit: MESSAGING_BRIDGE_REQUEST, milliseconds: BODY_MS })),
-  );
+  const body = parseJson(await readBody(req, { limit: MESSAGING_BRIDGE_REQUEST, milliseconds: BODY_MS }));
+  const signal = AbortSignal.any([gone.signal, ending]);
+  const version = MESSAGING_BRIDGE_VERSION;
+  const notices = messagingBridgeNoticesRequest.safeParse(body);
+  if (notices.success) {
+    await answered(options, res, 'notices', async () => {
+      const result = await options.askNotices(notices.data.input, signal);
+      return { version, result };
+    });
+    return;
+  }
+  const read = messagingBridgeRequest.safeParse(body);
   if (!read.success) {
     sendProblem(res, { code: 'invalid_request', detail: 'This is no request of version 1.' });
     return;
@@ -123,18 +134,29 @@ async function answerCore(options: ListenerOptions, req: IncomingMessage, res: S
     sendProblem(res, { code: 'invalid_request', detail: `This is no input of ${operation}.` });
     return;
   }
+  await answered(options, res, operation, async () => {
+    const asked = { subject, input: checked.data, signal } as Asked<MessagingBridgeOperation>;
+    const result = await (options.operations[operation] as Operation)(asked);
+    return { version, userId: subject.transportUserId, provisioned: true, result };
+  });
+}
+
+async function answered(
+  { requireReady, metrics, log }: ListenerOptions,
+  res: ServerResponse,
+  operation: MessagingBridgeOperation | 'notices',
+  work: () => Promise<object>,
+): Promise<void> {
   try {
-    options.requireReady();
-    const asked = { subject, input: checked.data, signal: AbortSignal.any([gone.signal, ending]) };
-    const result = await (options.operations[operation] as Operation)(asked as Asked<MessagingBridgeOperation>);
-    options.metrics.operated(operation, 'ok');
-    const version = MESSAGING_BRIDGE_VERSION;
-    sendJson(res, 200, { version, userId: subject.transportUserId, provisioned: true, result });
+    requireReady();
+    const answer = await work();
+    metrics.operated(operation, 'ok');
+    sendJson(res, 200, answer);
   } catch (thrown) {
     const error = asOperationError(thrown);
-    if (!(error instanceof OperationError)) options.log.error(faultOf(error), `the operation ${operation} failed`);
+    if (!(error instanceof OperationError)) log.error(faultOf(error), `the operation ${operation} failed`);
     const { code, message } = error instanceof OperationError ? error : UNEXPECTED;
-    options.metrics.operated(operation, code);
+    metrics.operated(operation, code);
     sendJson(res, STATUS[code], { version: MESSAGING_BRIDGE_VERSION, error: { code, message } });
   }
 }

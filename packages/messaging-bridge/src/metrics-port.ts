@@ -15,7 +15,7 @@ export interface BridgeMetrics {
   /** Begins to read what the bridge knows. Called once. */
   watch(state: () => BridgeState): void;
   /** Core was answered. */
-  operated(operation: MessagingBridgeOperation, outcome: MessagingBridgeErrorCode | 'ok'): void;
+  operated(operation: MessagingBridgeOperation | 'notices', outcome: MessagingBridgeErrorCode | 'ok'): void;
   /** What was new for an account was taken in, or not. */
   synced(seconds: number, isTaken: boolean): void;
 }

@@ -1,6 +1,8 @@
 // What core asks for, by the names of the contract.
 import type {
   MessagingBridgeInput,
+  MessagingBridgeNotices,
+  MessagingBridgeNoticesInput,
   MessagingBridgeOperation,
   MessagingBridgeResult,
   MessagingBridgeSubject,
@@ -8,6 +10,7 @@ import type {
 import type { Account } from './accounts/account.ts';
 import type { Accounts } from './accounts/accounts.ts';
 import { accept, close, markRead, openDirect } from './conversations/act.ts';
+import { conversationIdOf } from './conversations/book.ts';
 import {
   firstNews,
   listConversations,
@@ -35,39 +38,60 @@ export type Operations = {
   ) => Promise<MessagingBridgeResult<Operation>>;
 };
 
+/** What core asks for all accounts together. */
+export type AskNotices = (input: MessagingBridgeNoticesInput, signal: AbortSignal) => Promise<MessagingBridgeNotices>;
+
 export function openOperations(accounts: Accounts, clock: () => number): Operations {
   const conversation = async <Input>(
     { subject, input }: { readonly subject: MessagingBridgeSubject; readonly input: Input },
     act: (account: Account, input: Input) => Promise<Parameters<typeof shownConversation>[0]>,
-  ) => ({ conversation: shownConversation(await accounts.use(subject, (account) => act(account, input))) });
+    ofConversation?: string,
+  ) => ({
+    conversation: shownConversation(await accounts.use(subject, (account) => act(account, input), ofConversation)),
+  });
 
   return {
     identity: ({ subject }) => accounts.use(subject, async ({ userId }) => ({ identity: { transportUserId: userId } })),
     resolve: ({ subject, input }) => accounts.use(subject, (account) => resolve(account, input.address)),
     conversations: ({ subject, input }) => accounts.use(subject, async ({ book }) => listConversations(book, input)),
     direct: ({ subject, input }) =>
-      accounts.use(subject, async (account) => {
-        const { conversation: opened, created } = await openDirect(account, input.to, clock);
-        return { conversation: shownConversation(opened), created };
-      }),
+      accounts.use(
+        subject,
+        async (account) => {
+          const { conversation: opened, created } = await openDirect(account, input.to, clock);
+          return { conversation: shownConversation(opened), created };
+        },
+        conversationIdOf(input.to),
+      ),
     messages: ({ subject, input }) => accounts.use(subject, async ({ book }) => listMessages(book, input)),
     send: ({ subject, input }) =>
-      accounts.use(subject, async (account) => ({ message: shownMessage(await sendMessage(account, input, clock)) })),
+      accounts.use(
+        subject,
+        async (account) => ({ message: shownMessage(await sendMessage(account, input, clock)) }),
+        input.conversationId,
+      ),
     sync: (asked) => waitForNews(accounts, asked),
-    accept: (asked) => conversation(asked, (account, input) => accept(account, input.conversationId, clock)),
+    accept: (asked) =>
+      conversation(asked, (account, input) => accept(account, input.conversationId, clock), asked.input.conversationId),
+    // Not in the conversation's turn: whoever blocks somebody does not wait for their server.
     decline: (asked) =>
       conversation(asked, (account, input) => close(account, input.conversationId, 'declined', clock)),
     leave: (asked) => conversation(asked, (account, input) => close(account, input.conversationId, 'left', clock)),
     block: (asked) => conversation(asked, (account, input) => close(account, input.conversationId, 'blocked', clock)),
     read: (asked) => conversation(asked, (account, input) => markRead(account, input.conversationId, input.messageId)),
+    async forget({ subject }) {
+      await accounts.forget(subject);
+      return {};
+    },
   };
 }
 
 /** Whether somebody has this address: other servers are asked by the homeserver. */
-async function resolve({ homeserver, as }: Account, userId: string): Promise<MessagingBridgeResult<'resolve'>> {
+async function resolve(account: Account, userId: string): Promise<MessagingBridgeResult<'resolve'>> {
   try {
+    const { homeserver, as } = account;
     const path = ['_matrix', 'client', 'v3', 'profile', userId];
-    await homeserver.request(as, { method: 'GET', path, answer: profileAnswer });
+    await account.apart(() => homeserver.request(as, { method: 'GET', path, answer: profileAnswer, asksOthers: true }));
     return { contact: { transportUserId: userId } };
   } catch (error) {
     if (!(error instanceof MatrixError) || error.status === 429) throw error;

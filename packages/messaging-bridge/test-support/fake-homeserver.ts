@@ -78,7 +78,7 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
     const { path, userId, body } = call;
     if (path === '/account/whoami') return { user_id: `@platform-messaging:${serverName}` };
     if (path === '/devices') return { devices: [] };
-    if (path === '/sync') return { next_batch: randomBytes(4).toString('hex'), ...queueOf(userId).shift() };
+    if (path === '/sync') return sync(userId);
     if (path === '/keys/upload') return upload(userId, body);
     if (path === '/keys/query') return query(body);
     if (path === '/keys/device_signing/upload') {
@@ -93,6 +93,16 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
     if (/^\/rooms\/.*\/send\//.test(path)) return { event_id: `$${randomBytes(16).toString('base64url')}` };
     if (path.endsWith('/messages')) return { chunk: [] };
     return {};
+  }
+
+  function sync(userId: string): object {
+    let left = 0;
+    for (const { oneTime } of devices.get(userId)?.values() ?? []) left += oneTime.size;
+    const counts = {
+      device_one_time_keys_count: { signed_curve25519: left },
+      device_unused_fallback_key_types: ['signed_curve25519'],
+    };
+    return { next_batch: randomBytes(4).toString('hex'), ...counts, ...queueOf(userId).shift() };
   }
 
   function accountData({ method, path, body }: Call): unknown {

@@ -1,5 +1,5 @@
 // A bridge over a fake homeserver, with an account of the platform and a device of somebody elsewhere.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { BridgeFailure, type Person, personAt } from '../../../tests/support/bridge-world.ts';
@@ -22,8 +22,8 @@ export interface HostileWorld {
   readonly ada: Person;
   /** Elsewhere. */
   readonly zoe: ForeignDevice;
-  /** Somebody else on the platform. */
-  person(name: string): Person;
+  /** Somebody else on the platform. @param accountId default: one for the name */
+  person(name: string, accountId?: string): Person;
   /** Rings as the homeserver does. @returns the status */
   ring(body?: unknown, token?: string): Promise<number>;
   /** Has syncs of Ada answer so, one after the other, and waits until all were taken in. */
@@ -34,6 +34,12 @@ export interface HostileWorld {
   bodies(conversationId: string): Promise<string[]>;
   /** What was sent to rooms. */
   sendsTo(): Call[];
+  /** Of accounts that the bridge keeps. */
+  folders(): Promise<string[]>;
+  /** What all of them take on the disk. */
+  storeBytes(): Promise<number>;
+  /** Ends the bridge, and starts one on the same store and port. */
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -53,15 +59,19 @@ export async function startHostileWorld(settings: Partial<BridgeOptions> = {}): 
     log: { info: quiet, warn: quiet, error: quiet },
     ...settings,
   };
-  const bridge = await startBridge(options);
+  let bridge = await startBridge(options);
   await bridge.ready;
-  const person = (name: string) => personAt(`http://127.0.0.1:${bridge.port}`, TOKEN, name, homeserver.serverName);
+  const { port } = bridge;
+  const person = (name: string, accountId?: string) =>
+    personAt(`http://127.0.0.1:${port}`, TOKEN, name, homeserver.serverName, accountId);
   const ada = person('ada');
   await ada.ask('identity', {});
   const zoe = await openForeignDevice(homeserver, 'zoe');
   const world: HostileWorld = {
     homeserver,
-    bridge,
+    get bridge() {
+      return bridge;
+    },
     options,
     ada,
     zoe,
@@ -94,6 +104,17 @@ export async function startHostileWorld(settings: Partial<BridgeOptions> = {}): 
       return messages.map(({ body }) => body).reverse();
     },
     sendsTo: () => homeserver.calls.filter(({ path: called }) => /\/send\//.test(called)),
+    folders: () => readdir(path.join(folder, 'accounts')),
+    async storeBytes() {
+      let bytes = 0;
+      for (const name of await world.folders()) bytes += (await stat(path.join(folder, 'accounts', name, 'log'))).size;
+      return bytes;
+    },
+    async restart() {
+      await bridge.close();
+      bridge = await startBridge({ ...options, listen: { ...options.listen, port } });
+      await bridge.ready;
+    },
     async close() {
       await bridge.close();
       await homeserver.close();

@@ -33,6 +33,8 @@ export function newRegistration({ messaging, messagingBridge }: Settings): Regis
     sender_localpart: SENDER,
     rate_limited: false,
     'io.element.msc4190': true,
+    // Receipts, by which the bridge learns at once what somebody has read with another Matrix client.
+    receive_ephemeral: true,
     namespaces: { users: [{ exclusive: true, regex: usersOf(messaging.serverName) }], aliases: [], rooms: [] } as never,
   };
 }

@@ -4,6 +4,7 @@ import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import type { HandlersOf } from '../http/handlers.ts';
 import { messagingFiles } from './account-files.ts';
+import { queueForgetting } from './bridge/forget-accounts.ts';
 import { removeParty } from './bundled/queries.ts';
 import { countReadable } from './bundled/read-queries.ts';
 import { chooseTransport } from './choose-transport.ts';
@@ -20,10 +21,13 @@ export function messagingDomain(context: CoreContext): Domain<MessagingRoute> {
     tools: messagingTools,
     // What a bridge carries is counted by nobody here.
     opens: { 'messaging.read': ({ accountKey }) => countReadable(context.database, accountKey) },
-    jobs: [publishingMessages(context, chosen.bundled.find)],
+    jobs: [publishingMessages(context, chosen.bundled.find), ...chosen.jobs],
     workers: chosen.workers,
     starting: () => requireServerName(context),
-    accountDeleted: (trx, accountKey) => removeParty(trx, accountKey),
+    async accountDeleted(trx, accountKey) {
+      await removeParty(trx, accountKey);
+      await queueForgetting(context, trx, accountKey);
+    },
     filesOf: ({ accountKey }) => messagingFiles(chosen, accountKey),
   };
 }

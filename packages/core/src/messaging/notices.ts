@@ -1,20 +1,14 @@
 // Messages and requests that arrive become notifications of the Messages app: one of a conversation until it is read, since none
 // says what was written. They are stored by a job, because storing takes locks that others take before the rows of a change.
 import { type ConversationState, type InstallationId, type NotificationId, notificationId } from '@platform/contract';
+import type { Transaction } from 'kysely';
 import type { JobKind } from '../background/jobs.ts';
 import type { CoreContext } from '../context.ts';
 import { newId } from '../credentials/ids.ts';
 import { notify } from '../database/notify.ts';
-import type { Executor } from '../database/schema.ts';
+import type { DatabaseSchema, Executor } from '../database/schema.ts';
 import { markReadAt, type NewNotification, storeWithin } from '../notifications/face.ts';
-import {
-  findMessagesApp,
-  insertNotices,
-  MESSAGES_APP,
-  type MessageNotice,
-  messageNotices,
-  selectNotice,
-} from './notice-queries.ts';
+import { findMessagesApp, insertNotices, MESSAGES_APP, messageNotices, selectNotice } from './notice-queries.ts';
 import { opaqueId } from './opaque-ids.ts';
 import type { TransportConversation } from './transport.ts';
 
@@ -49,6 +43,8 @@ export async function queueNotices(
   await notify(trx, 'message-noticed', {});
 }
 
+export type Noticed = Pick<NewNotification, 'id' | 'account_key' | 'dedupe_key'> & { readonly occurred_at: Date };
+
 /** @param find the conversation as the account has it; `undefined` for one that is gone */
 export function publishingMessages(
   context: CoreContext,
@@ -68,18 +64,8 @@ export function publishingMessages(
       // Read or left meanwhile.
       const isNews = conversation !== undefined && (conversation.unread > 0 || conversation.state === 'request');
       if (installationId === undefined || !isNews) return 'done';
-      const target = targetOf(context, installationId, conversation.id);
-      const who = nameOf(conversation, context.config.messaging.serverName);
-      const notification = notificationOf(notice, {
-        who,
-        isRequest: conversation.state === 'request',
-        installationId,
-        target,
-      });
-      return async (trx) => {
-        const { surplus } = await storeWithin(trx, context, [notification]);
-        if (surplus > 0) context.count('platform_core_push_dropped_total', { reason: 'surplus' }, surplus);
-      };
+      const notification = notificationOf(context, { ...notice, dedupe_key: null }, { installationId, conversation });
+      return async (trx) => storeNotices(trx, context, [notification]);
     },
   };
 }
@@ -99,27 +85,21 @@ function targetOf(context: CoreContext, installationId: InstallationId, conversa
   return `?conversation=${opaqueId(context, 'conv', installationId, conversationId)}`;
 }
 
-function notificationOf(
-  { id, account_key, occurred_at }: MessageNotice,
-  {
-    who,
-    isRequest,
-    installationId,
-    target,
-  }: {
-    readonly who: string;
-    readonly isRequest: boolean;
-    readonly installationId: NewNotification['installation_id'];
-    readonly target: string;
-  },
+/** @param conversation that waits for the account, by a request or something unread */
+export function notificationOf(
+  context: CoreContext,
+  { id, account_key, occurred_at, dedupe_key }: Noticed,
+  { installationId, conversation }: { installationId: InstallationId; conversation: TransportConversation },
 ): NewNotification {
+  const who = nameOf(conversation, context.config.messaging.serverName);
+  const target = targetOf(context, installationId, conversation.id);
   return {
     id,
     account_key,
     installation_id: installationId,
     app_id: MESSAGES_APP,
     topic: 'messages',
-    title: isRequest ? `${who} wants to write to you` : `New message from ${who}`,
+    title: conversation.state === 'request' ? `${who} wants to write to you` : `New message from ${who}`,
     body: '',
     priority: 'normal',
     presentation: {
@@ -129,10 +109,19 @@ function notificationOf(
       actions: [{ id: 'open', label: 'Open', type: 'open-app', style: 'primary', target }],
     },
     delivery: 'inbox-and-web-push',
-    dedupe_key: null,
+    dedupe_key,
     created_at: occurred_at,
     expires_at: null,
   };
+}
+
+export async function storeNotices(
+  trx: Transaction<DatabaseSchema>,
+  context: CoreContext,
+  notifications: readonly NewNotification[],
+): Promise<void> {
+  const { surplus } = await storeWithin(trx, context, notifications);
+  if (surplus > 0) context.count('platform_core_push_dropped_total', { reason: 'surplus' }, surplus);
 }
 
 /** Accounts of this platform by their name alone. */

@@ -7,10 +7,13 @@ declare module '../database/signals.ts' {
     'messaging-changed': { readonly accountKey: string };
     /** A message or a request is to become a notification. */
     'message-noticed': Record<string, never>;
+    /** The bridge is to forget an account. */
+    'bridge-removal-queued': Record<string, never>;
   }
 }
 
 export const signals = {
   'messaging-changed': {},
   'message-noticed': {},
+  'bridge-removal-queued': {},
 } satisfies OwnedSignals;

@@ -72,6 +72,8 @@ declare module '../database/schema.ts' {
     };
     /** Whom an account wrote to through the bridge, and when first. */
     bridge_requests: { account_key: string; user_id: string; asked_at: Date };
+    /** Jobs: accounts that were deleted, and that the bridge is to forget. */
+    bridge_removals: { account_key: string; name: string; due_at: Date; attempts: Generated<number> };
     /** What apps sent through the bridge. */
     bridge_sends: {
       installation_id: string;
@@ -92,4 +94,5 @@ export const tables = {
   message_notices: {},
   bridge_requests: {},
   bridge_sends: {},
+  bridge_removals: {},
 } satisfies OwnedTables;

@@ -1,12 +1,14 @@
 // One account while it is open: its store, its device, and its turns, in which everything happens that speaks to the
 // homeserver or changes what is kept.
 import { type Book, openBook } from '../conversations/book.ts';
+import { OperationError } from '../failure.ts';
 import type { Log } from '../log.ts';
 import type { Homeserver } from '../matrix/homeserver.ts';
 import { type Machine, openMachine } from '../matrix/machine.ts';
 import { type AccountStore, openAccountStore } from '../store/account-store.ts';
 import type { Card } from '../store/cards.ts';
 import { attachIndexedDb } from '../store/durable-indexed-db.ts';
+import type { Turns } from './turns.ts';
 
 export interface Account {
   readonly userId: string;
@@ -17,11 +19,26 @@ export interface Account {
   readonly book: Book;
   /** When rooms of a conversation may be joined again, one of which could not be, and how often that was so. */
   readonly joinsAgain: Map<string, { readonly at: number; readonly failures: number }>;
+  /**
+   * Within a turn: waits for another server, while other work of the account goes on. What is kept may be another one after it.
+   *
+   * @throws OperationError `unavailable` where the account was closed meanwhile, or the bridge ends
+   */
+  apart<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
+export interface AccountOptions {
+  readonly homeserver: Homeserver;
+  readonly turns: Turns;
+  /** Aborts when the bridge ends. */
+  readonly ending: AbortSignal;
+  readonly log: Log;
+}
+
 /** @throws DamagedStoreError */
-export async function openAccount(homeserver: Homeserver, card: Card, log: Log): Promise<Account> {
+export async function openAccount(card: Card, { homeserver, turns, ending, log }: AccountOptions): Promise<Account> {
+  let isClosed = false;
   const store = await openAccountStore(card.logFile, card.key);
   try {
     const prefix = card.folder;
@@ -39,7 +56,13 @@ export async function openAccount(homeserver: Homeserver, card: Card, log: Log):
         store,
         book: openBook(store),
         joinsAgain: new Map(),
+        async apart(work) {
+          const result = await turns.apart(() => unlessEnding(ending, work()));
+          if (isClosed) throw new OperationError('unavailable', 'The account was closed meanwhile. Try again.');
+          return result;
+        },
         async close() {
+          isClosed = true;
           try {
             machine.close();
           } finally {
@@ -56,4 +79,12 @@ export async function openAccount(homeserver: Homeserver, card: Card, log: Log):
     await store.close();
     throw error;
   }
+}
+
+function unlessEnding<Result>(ending: AbortSignal, work: Promise<Result>): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const end = () => reject(new OperationError('unavailable', 'The bridge is ending.'));
+  if (ending.aborted) end();
+  ending.addEventListener('abort', end, { once: true });
+  return Promise.race([work, promise]).finally(() => ending.removeEventListener('abort', end));
 }

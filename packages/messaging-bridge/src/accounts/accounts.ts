@@ -2,15 +2,17 @@
 // memory only then. Everything that speaks to the homeserver for it happens in its turn.
 import { EventEmitter, once } from 'node:events';
 import type { MessagingBridgeSubject } from '@platform/contract';
+import { beginTelling, keepTold } from '../conversations/attention.ts';
 import { type Awaited, awaitedBy } from '../conversations/awaited.ts';
 import { takeSync } from '../conversations/take-sync.ts';
 import { OperationError } from '../failure.ts';
 import type { Log } from '../log.ts';
-import type { Homeserver } from '../matrix/homeserver.ts';
+import { type Homeserver, serverOf } from '../matrix/homeserver.ts';
+import type { Heard, Notices } from '../notices.ts';
 import type { Card, Cards } from '../store/cards.ts';
 import { DamagedStoreError } from '../store/sealed-log.ts';
 import { type Account, openAccount } from './account.ts';
-import { publishKeys, register, requireCard } from './provisioning.ts';
+import { deactivate, publishKeys, register, requireCard } from './provisioning.ts';
 import { openTurns, type Turns } from './turns.ts';
 
 export interface AccountsOptions {
@@ -21,15 +23,34 @@ export interface AccountsOptions {
   readonly log: Log;
   /** Milliseconds for which an account stays open that nobody uses. */
   readonly idle: number;
+  readonly notices: Notices;
+  /** Aborts when the bridge ends. */
+  readonly ending: AbortSignal;
   /** Throws while nothing may be done for any account. */
   requireReady(): void;
 }
 
 export interface Accounts {
-  /** Works with an account, in its turn; it is made known to the homeserver first where it is not. */
-  use<Result>(subject: MessagingBridgeSubject, work: (account: Account) => Promise<Result>): Promise<Result>;
+  /**
+   * Works with an account, in its turn; it is made known to the homeserver first where it is not.
+   *
+   * @param conversation whose works come one after the other, also while one of them waits apart
+   */
+  use<Result>(
+    subject: MessagingBridgeSubject,
+    work: (account: Account) => Promise<Result>,
+    conversation?: string,
+  ): Promise<Result>;
   /** Takes in what is new for one that is known, which stays open only if it was. @returns what is waited for after that */
   refresh(accountId: string): Promise<Awaited | null>;
+  /** Keeps what core was told of an account. */
+  keepTold(accountId: string, heard: readonly Heard[]): Promise<void>;
+  /**
+   * Ends an account at the homeserver and here. It can be repeated, and nothing is done for it any more.
+   *
+   * @throws OperationError `conflict` where the transport's account is bound to another one
+   */
+  forget(subject: MessagingBridgeSubject): Promise<void>;
   /** Has a listener called with every account that waits for something after it was used. */
   onWaiting(listener: (accountId: string) => void): void;
   /** Resolves after the next change of an account, or when `signal` aborts. */
@@ -45,6 +66,8 @@ export interface Accounts {
 
 interface Entry {
   readonly turns: Turns;
+  /** Of conversations in which something is done now. Theirs is taken before the account's. */
+  readonly conversations: Map<string, Turns>;
   account: Account | null;
   usedAt: number;
 }
@@ -53,22 +76,29 @@ interface Entry {
 const LOOK_MS = 30_000;
 
 export function openAccounts(options: AccountsOptions): Accounts {
-  const { homeserver, serverName, cards, clock, log, idle, requireReady } = options;
+  const { homeserver, serverName, cards, clock, log, idle, notices, ending, requireReady } = options;
   const entries = new Map<string, Entry>();
   const rooms = new Map<string, Set<string>>();
   const changes = new EventEmitter().setMaxListeners(0);
   const waiting = new EventEmitter<{ account: [accountId: string] }>();
+  /** Accounts that are no more: a call from before would make one anew. */
+  const forgotten = new Set<string>();
   let isClosing = false;
 
   const entryOf = (accountId: string): Entry => {
-    const entry = entries.get(accountId) ?? { turns: openTurns(), account: null, usedAt: clock() };
+    const entry = entries.get(accountId) ?? {
+      turns: openTurns(),
+      conversations: new Map(),
+      account: null,
+      usedAt: clock(),
+    };
     entries.set(accountId, entry);
     return entry;
   };
 
   async function openCard(card: Card): Promise<Account> {
     try {
-      return await openAccount(homeserver, card, log);
+      return await openAccount(card, { homeserver, turns: entryOf(card.accountId).turns, ending, log });
     } catch (error) {
       if (!(error instanceof DamagedStoreError)) throw error;
       log.error({ userId: card.userId }, error.message);
@@ -101,9 +131,12 @@ export function openAccounts(options: AccountsOptions): Accounts {
     return entry.turns.take(async () => {
       if (isClosing) throw new OperationError('unavailable', 'The bridge is ending.');
       requireReady();
+      const isOpen = entry.account !== null;
       if (entry.account === null) {
+        if (forgotten.has(accountId)) throw new OperationError('not_found', 'This account is no more.');
         const { card, name } = await find();
         entry.account = card.ready ? await openCard(card) : await provision(card, name);
+        beginTelling(entry.account.book);
       }
       const { account } = entry;
       entry.usedAt = clock();
@@ -112,8 +145,9 @@ export function openAccounts(options: AccountsOptions): Accounts {
         return await work(account);
       } finally {
         noteRooms(accountId, account);
-        // Memory is ahead of the disk, so both are read again.
-        if (account.store.failed) {
+        if (entry.account === account) noteNews(accountId, account, isOpen ? before : -1);
+        // Memory is ahead of the disk, so both are read again. Another work may have seen to it.
+        if (entry.account === account && account.store.failed) {
           entry.account = null;
           await account.close().catch(() => undefined);
         } else if (account.book.last() > before) changes.emit(accountId);
@@ -121,11 +155,71 @@ export function openAccounts(options: AccountsOptions): Accounts {
     });
   }
 
+  async function inOrder<Result>(
+    accountId: string,
+    conversation: string | undefined,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (conversation === undefined) return work();
+    const { conversations } = entryOf(accountId);
+    const turns = conversations.get(conversation) ?? openTurns();
+    conversations.set(conversation, turns);
+    try {
+      return await turns.take(work);
+    } finally {
+      if (turns.isIdle) conversations.delete(conversation);
+    }
+  }
+
   function noteRooms(accountId: string, { book }: Account): void {
     for (const { id } of book.rooms.values()) {
       const present = rooms.get(id) ?? new Set<string>();
       rooms.set(id, present.add(accountId));
     }
+  }
+
+  function noteNews(accountId: string, account: Account, after: number): void {
+    const { book } = account;
+    if (book.last() <= after) return;
+    notices.look(
+      accountId,
+      account,
+      [...book.conversations.values()].filter(({ changed }) => changed > after),
+    );
+  }
+
+  /** The card of one that the homeserver knows. */
+  async function knownCard(accountId: string): Promise<{ readonly card: Card; readonly name: string }> {
+    const card = cards.of(accountId);
+    if (card?.ready !== true || !cards.hasStore(card))
+      throw new OperationError('not_found', 'There is no such account.');
+    return { card, name: '' };
+  }
+
+  async function forget({ accountId, transportUserId: userId }: MessagingBridgeSubject): Promise<void> {
+    requireReady();
+    if (serverOf(userId) !== serverName) throw new OperationError('conflict', `${userId} is of another homeserver.`);
+    const bound = cards.ofUser(userId);
+    if ((bound ?? { accountId }).accountId !== accountId || (cards.of(accountId) ?? { userId }).userId !== userId)
+      throw new OperationError('conflict', `${userId} is bound to another account.`);
+    forgotten.add(accountId);
+    await deactivate(homeserver, userId);
+    const entry = entryOf(accountId);
+    await entry.turns.take(async () => {
+      const { account } = entry;
+      entry.account = null;
+      await account?.close().catch(() => undefined);
+      const card = cards.of(accountId);
+      if (card !== undefined) await cards.remove(card);
+    });
+    notices.drop(accountId);
+    for (const [roomId, present] of rooms) {
+      present.delete(accountId);
+      if (present.size === 0) rooms.delete(roomId);
+    }
+    entries.delete(accountId);
+    // Who waits for its news is told so.
+    changes.emit(accountId);
   }
 
   async function closeUnused(): Promise<void> {
@@ -149,34 +243,51 @@ export function openAccounts(options: AccountsOptions): Accounts {
   looking.unref();
 
   return {
-    use: (subject, work) =>
-      within(
-        subject.accountId,
-        async () => ({ card: await requireCard(cards, subject, serverName), name: subject.platformName }),
-        async (account) => {
-          // Also where it is open already: an answer is of whom core asks for, or none.
-          if (account.userId !== subject.transportUserId)
-            throw new OperationError('conflict', `The account is bound to ${account.userId}.`);
-          try {
-            return await work(account);
-          } finally {
-            if (awaitedBy(account) !== null) waiting.emit('account', subject.accountId);
-          }
-        },
+    use: (subject, work, conversation) =>
+      inOrder(subject.accountId, conversation, () =>
+        within(
+          subject.accountId,
+          async () => ({ card: await requireCard(cards, subject, serverName), name: subject.platformName }),
+          async (account) => {
+            // Also where it is open already: an answer is of whom core asks for, or none.
+            if (account.userId !== subject.transportUserId)
+              throw new OperationError('conflict', `The account is bound to ${account.userId}.`);
+            try {
+              return await work(account);
+            } finally {
+              if (awaitedBy(account) !== null) waiting.emit('account', subject.accountId);
+            }
+          },
+        ),
       ),
+    async keepTold(accountId, heard) {
+      await within(
+        accountId,
+        () => knownCard(accountId),
+        async (account) => {
+          const { book, store } = account;
+          for (const { conversationId, attention } of heard) keepTold(book, conversationId, attention);
+          await store.commit();
+          const ids = heard.map(({ conversationId }) => conversationId);
+          notices.look(
+            accountId,
+            account,
+            ids.flatMap((id) => book.conversations.get(id) ?? []),
+          );
+        },
+      );
+    },
+    forget,
     onWaiting: (listener) => void waiting.on('account', listener),
-    refresh: (accountId) => {
+    refresh: async (accountId) => {
+      // It was forgotten since it was marked.
+      if (cards.of(accountId) === undefined) return null;
       const entry = entryOf(accountId);
       const { usedAt } = entry;
       const wasOpen = entry.account !== null;
       return within(
         accountId,
-        async () => {
-          const card = cards.of(accountId);
-          if (card?.ready !== true || !cards.hasStore(card))
-            throw new OperationError('not_found', 'There is no such account.');
-          return { card, name: '' };
-        },
+        () => knownCard(accountId),
         async (account) => {
           await takeSync(account, clock);
           // Nobody used it.
@@ -200,7 +311,11 @@ export function openAccounts(options: AccountsOptions): Accounts {
       await Promise.all(
         [...entries.values()].map(({ turns }) => turns.take(async () => undefined).catch(() => undefined)),
       );
-      for (const { account } of entries.values()) await account?.close();
+      for (const entry of entries.values()) {
+        const { account } = entry;
+        entry.account = null;
+        await account?.close();
+      }
     },
   };
 }

@@ -10,6 +10,8 @@ import type { Account } from './account.ts';
 
 /** What people see of the device in their lists. */
 const DEVICE_NAME = 'Platform';
+/** It declines invitations one by one, at other servers. What is not done by then goes on. */
+const DEACTIVATION_MS = 35_000;
 const whoamiAnswer = z.object({ user_id: z.string() });
 
 /** The user of the application service itself, at its homeserver. @throws MatrixError where it does not know the service */
@@ -90,4 +92,28 @@ export async function publishKeys({ machine, book, store }: Account, isReplaceme
   await store.commit();
   await machine.talk();
   await machine.crossSign();
+}
+
+/**
+ * Ends the account at the homeserver: its devices are gone, it is in no room, its invitations are declined, and its name is never
+ * given again. Can be repeated.
+ */
+export async function deactivate(homeserver: Homeserver, userId: string): Promise<void> {
+  await homeserver
+    .request(
+      { userId },
+      {
+        method: 'POST',
+        path: ['_matrix', 'client', 'v3', 'account', 'deactivate'],
+        body: { erase: true },
+        answer: anything,
+        patience: DEACTIVATION_MS,
+        asksOthers: true,
+      },
+    )
+    .catch((error: unknown) => {
+      // It was never there, or is no more.
+      const isGone = error instanceof MatrixError && (error.status === 403 || error.status === 404);
+      if (!isGone) throw error;
+    });
 }

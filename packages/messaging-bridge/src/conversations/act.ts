@@ -3,12 +3,12 @@ import type { Account } from '../accounts/account.ts';
 import { OperationError } from '../failure.ts';
 import { type Conversation, conversationIdOf } from './book.ts';
 import { currentRoom, makeRoom, untilEncrypted } from './open-room.ts';
-import { conversationWith } from './take-rooms.ts';
+import { readUpTo } from './take-receipts.ts';
 import { join, leaveRoom, takeSync } from './take-sync.ts';
 
 type Clock = () => number;
 
-/** Within the account's turn. @throws OperationError */
+/** Within the turns of the account and of the conversation. @throws OperationError */
 export async function openDirect(
   account: Account,
   to: string,
@@ -21,20 +21,13 @@ export async function openDirect(
   const known = book.conversations.get(conversationIdOf(to));
   if (known?.state === 'request') return { conversation: await accept(account, known.id, clock), created: false };
   if (known !== undefined && known.state !== 'left') {
-    if (currentRoom(account, known) === undefined) await makeRoom(account, known, clock);
+    if (currentRoom(account, known) === undefined) await makeRoom(account, to, clock);
     return { conversation: current(account, known.id), created: false };
   }
   if (known === undefined) {
-    // It is kept once there is a room: nobody is shown a conversation with nobody.
-    const begun = conversationWith(book, to, { state: 'requested', answered: false }, clock());
-    try {
-      await makeRoom(account, begun, clock);
-    } catch (error) {
-      if (book.roomsOf(begun.id).length === 0) book.conversations.delete(begun.id);
-      throw error;
-    }
+    await makeRoom(account, to, clock);
     await store.commit();
-    return { conversation: current(account, begun.id), created: true };
+    return { conversation: current(account, conversationIdOf(to)), created: true };
   }
   return { conversation: await reopen(account, known, clock), created: false };
 }
@@ -48,20 +41,22 @@ async function reopen(account: Account, left: Conversation, clock: Clock): Promi
   await store.commit();
   if (invitation !== undefined && (await join(account, invitation)))
     await untilEncrypted(account, invitation.id, clock);
-  if (currentRoom(account, reopened) === undefined) await makeRoom(account, reopened, clock);
+  if (currentRoom(account, reopened) === undefined) await makeRoom(account, left.other, clock);
   await store.commit();
   return current(account, left.id);
 }
 
-/** Within the account's turn. @throws OperationError */
+/** Within the turns of the account and of the conversation. @throws OperationError */
 export async function accept(account: Account, id: string, clock: Clock): Promise<Conversation> {
   const { book, store } = account;
   const conversation = current(account, id);
   if (conversation.state === 'open') return conversation;
   if (conversation.state !== 'request') throw new OperationError('conflict', 'There is no request to accept.');
-  const invitations = book.roomsOf(id).filter(({ mine, dead }) => mine === 'invite' && !dead);
-  for (const room of invitations) {
-    if (!(await join(account, room))) continue;
+  // Also one that was joined by a call which did not see the end of it.
+  const rooms = book.roomsOf(id).filter(({ mine, dead }) => mine !== 'leave' && !dead);
+  for (const room of rooms) {
+    if (room.mine === 'invite' && !(await join(account, room))) continue;
+    await requireStillAsked(account, id, room.id);
     book.put({ ...current(account, id), state: 'open', answered: true });
     try {
       await untilEncrypted(account, room.id, clock);
@@ -76,17 +71,24 @@ export async function accept(account: Account, id: string, clock: Clock): Promis
   throw new OperationError('unreachable', 'The room of the request could not be joined. Try again later.');
 }
 
+/** Who declined or blocked somebody while their server let the account wait has the last word. */
+async function requireStillAsked(account: Account, id: string, roomId: string): Promise<void> {
+  if (current(account, id).state !== 'left') return;
+  await leaveRoom(account, roomId);
+  await account.store.commit();
+  throw new OperationError('conflict', 'The request was declined meanwhile.');
+}
+
 async function refuseUnencrypted(account: Account, id: string, roomId: string): Promise<void> {
   const { book, store } = account;
   await leaveRoom(account, roomId);
-  const room = book.rooms.get(roomId);
-  if (room !== undefined) book.rooms.set(roomId, { ...room, mine: 'leave', dead: true });
-  book.put({ ...current(account, id), state: 'request' });
+  const conversation = current(account, id);
+  if (conversation.state === 'open') book.put({ ...conversation, state: 'request' });
   await store.commit();
 }
 
 /**
- * Within the account's turn. A room is left only where the account wants that: to the other side a request that was declined
+ * Within the account's turn, and not after what waits for the other side's server. A room is left only where the account wants that: to the other side a request that was declined
  * looks as one that was not answered, and one who was blocked sees nothing.
  *
  * @throws OperationError
@@ -109,9 +111,7 @@ export async function close(
   await store.commit();
   if (closed.by !== 'left') return current(account, id);
   for (const room of book.roomsOf(id)) {
-    if (room.mine !== 'join') continue;
-    await leaveRoom(account, room.id);
-    book.rooms.set(room.id, { ...room, mine: 'leave', dead: true });
+    if (room.mine === 'join') await leaveRoom(account, room.id);
   }
   await store.commit();
   return current(account, id);
@@ -119,15 +119,13 @@ export async function close(
 
 /** @throws OperationError */
 export async function markRead(account: Account, id: string, messageId: string): Promise<Conversation> {
-  const { book, store, userId } = account;
+  const { book, store } = account;
   const conversation = current(account, id);
   const message = book.messages.get(messageId);
   if (message === undefined || message.conversation !== id)
     throw new OperationError('not_found', 'There is no such message in this conversation.');
   if (message.place <= conversation.readTo) return conversation;
-  const after = book.messagesOf(id).map((one) => book.messages.get(one));
-  const unread = after.filter((one) => one !== undefined && one.place > message.place && one.sender !== userId).length;
-  const read = book.put({ ...conversation, readTo: message.place, unread });
+  const read = readUpTo(account, conversation, message.place);
   await store.commit();
   return read;
 }

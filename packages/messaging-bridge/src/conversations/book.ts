@@ -4,6 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { ConversationState } from '@platform/contract';
 import type { RoomEvent } from '../matrix/shapes.ts';
 import type { AccountStore, Table } from '../store/account-store.ts';
+import type { Told } from './attention.ts';
 import { MESSAGE_BYTES, MOST_BYTES } from './rules.ts';
 import type { Said } from './words.ts';
 
@@ -113,6 +114,8 @@ export interface Book {
   readonly comparisons: Table<Comparison>;
   /** By the other side of a conversation. */
   readonly allowances: Table<Allowance>;
+  /** By the conversation. */
+  readonly told: Table<Told>;
   readonly meta: Table<string>;
   /** Names this book: another one of the same account counts anew. */
   epoch(): string;
@@ -124,6 +127,10 @@ export interface Book {
   say(message: Omit<Message, 'changed'>): void;
   /** Whether another event had the same ciphertext. */
   isReplay(cipher: string, id: string): boolean;
+  /** What waits for keys, about. */
+  undecryptedBytes(): number;
+  /** Removes a conversation in which nothing was said, with all that is known of it. */
+  forget(conversation: string): void;
   /** Of one conversation, in their places. */
   messagesOf(conversation: string): readonly string[];
   /** Messages that changed after a number, in the order of their changes. */
@@ -140,7 +147,9 @@ export function openBook(store: AccountStore): Book {
   const rooms = store.table<Room>('rooms');
   const messages = store.table<Message>('messages');
   const meta = store.table<string>('meta');
-  const undecrypted = store.table<Undecrypted>('undecrypted');
+  const undecrypted = measured(store.table<Undecrypted>('undecrypted'));
+  const allowances = store.table<Allowance>('allowances');
+  const told = store.table<Told>('told');
   const epoch = meta.get('epoch') ?? randomBytes(8).toString('hex');
   if (meta.get('epoch') === undefined) meta.set('epoch', epoch);
   let last = 0;
@@ -199,7 +208,8 @@ export function openBook(store: AccountStore): Book {
     undecrypted,
     sendings: store.table('sendings'),
     comparisons: store.table('comparisons'),
-    allowances: store.table('allowances'),
+    allowances,
+    told,
     meta,
     epoch: () => epoch,
     last: () => last,
@@ -225,6 +235,14 @@ export function openBook(store: AccountStore): Book {
       if (total > MOST_BYTES) forgetOldest(kept.conversation);
     },
     isReplay: (cipher, id) => (ciphers.get(cipher) ?? id) !== id,
+    undecryptedBytes: undecrypted.bytes,
+    forget(conversation) {
+      conversations.delete(conversation);
+      allowances.delete(conversation);
+      told.delete(conversation);
+      placed.delete(conversation);
+      for (const room of [...rooms.values()]) if (room.conversation === conversation) rooms.delete(room.id);
+    },
     messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),
     *changedAfter(number) {
       for (let at = firstAfter(feed, number); at < feed.length; at += 1) {
@@ -236,6 +254,29 @@ export function openBook(store: AccountStore): Book {
     },
     roomsOf: (conversation) =>
       [...rooms.values()].filter((room) => room.conversation === conversation).toSorted((a, b) => b.since - a.since),
+  };
+}
+
+/** Knows how much there is. */
+function measured<Value>(table: Table<Value>): Table<Value> & { bytes(): number } {
+  const sizeOf = (value: Value | undefined) => (value === undefined ? 0 : JSON.stringify(value).length);
+  let bytes = 0;
+  for (const value of table.values()) bytes += sizeOf(value);
+  return {
+    get: table.get,
+    set(key, value) {
+      bytes += sizeOf(value) - sizeOf(table.get(key));
+      table.set(key, value);
+    },
+    delete(key) {
+      bytes -= sizeOf(table.get(key));
+      table.delete(key);
+    },
+    values: table.values,
+    get size() {
+      return table.size;
+    },
+    bytes: () => bytes,
   };
 }
 

@@ -5,13 +5,14 @@ import type { Account } from '../accounts/account.ts';
 import type { SyncAnswer, ToDeviceEvent } from '../matrix/shapes.ts';
 import { conversationIdOf } from './book.ts';
 import { MOST_TO_DEVICE, TO_DEVICE_MS } from './rules.ts';
+import { isFull } from './take-rooms.ts';
 
 export function expectedOf(account: Account, { to_device, rooms }: SyncAnswer, now: number): ToDeviceEvent[] {
   const { book, userId } = account;
   if (to_device.events.length === 0) return [];
   // Those whom this sync makes known, since keys are taken in before rooms.
   const shown = new Set<string>();
-  for (const { invite_state } of Object.values(rooms.invite))
+  for (const { invite_state } of isFull(book) ? [] : Object.values(rooms.invite))
     for (const { type, state_key, sender } of invite_state.events)
       if (type === 'm.room.member' && state_key === userId) shown.add(sender);
   for (const { state, timeline } of Object.values(rooms.join))

@@ -6,8 +6,8 @@ import { OperationError } from '../failure.ts';
 import { MatrixError } from '../matrix/homeserver.ts';
 import { createdRoomAnswer } from '../matrix/shapes.ts';
 import type { Conversation, Room } from './book.ts';
-import { newRoom, presentIn } from './take-rooms.ts';
-import { takeSync } from './take-sync.ts';
+import { conversationWith, newRoom, presentIn } from './take-rooms.ts';
+import { leaveRoom, takeSync } from './take-sync.ts';
 
 /** Milliseconds for a room to appear in a sync: the homeserver's own work, or a join through another one. */
 const APPEARS_MS = 20_000;
@@ -27,33 +27,46 @@ export function currentRoom({ book }: Account, { id, other }: Conversation): Roo
 }
 
 /**
- * Makes a room for a conversation and invites the other side.
+ * Makes a room for the conversation with somebody, which begins with it where there is none: nobody is shown a conversation with
+ * nobody. Other work of the account goes on while the other side's server is asked.
  *
- * @throws OperationError `unreachable`, `not_found`
+ * @throws OperationError `unreachable`, `not_found`; `conflict` where the conversation was left meanwhile
  */
-export async function makeRoom(account: Account, { id, other }: Conversation, clock: () => number): Promise<Room> {
+export async function makeRoom(account: Account, other: string, clock: () => number): Promise<Room> {
   const { book, homeserver, as } = account;
-  const { room_id: roomId } = await homeserver
-    .request(as, {
-      method: 'POST',
-      path: ['_matrix', 'client', 'v3', 'createRoom'],
-      body: {
-        preset: 'trusted_private_chat',
-        visibility: 'private',
-        is_direct: true,
-        invite: [other],
-        initial_state: [
-          { type: 'm.room.encryption', state_key: '', content: { algorithm: 'm.megolm.v1.aes-sha2' } },
-          { type: 'm.room.history_visibility', state_key: '', content: { history_visibility: 'invited' } },
-        ],
-      },
-      answer: createdRoomAnswer,
-      patience: 60_000,
-    })
-    .catch((error: unknown) => {
-      throw invitationFailure(error);
-    });
-  book.rooms.set(roomId, newRoom(book, roomId, id, 'join'));
+  const { room_id: roomId } = await account.apart(() =>
+    homeserver
+      .request(as, {
+        method: 'POST',
+        path: ['_matrix', 'client', 'v3', 'createRoom'],
+        body: {
+          preset: 'trusted_private_chat',
+          visibility: 'private',
+          is_direct: true,
+          invite: [other],
+          initial_state: [
+            { type: 'm.room.encryption', state_key: '', content: { algorithm: 'm.megolm.v1.aes-sha2' } },
+            { type: 'm.room.history_visibility', state_key: '', content: { history_visibility: 'invited' } },
+          ],
+        },
+        answer: createdRoomAnswer,
+        patience: 60_000,
+        asksOthers: true,
+      })
+      .catch((error: unknown) => {
+        throw invitationFailure(error);
+      }),
+  );
+  const conversation = conversationWith(book, other, { state: 'requested', answered: false }, clock());
+  // A sync may have shown it by now, or a part of it.
+  const shown = book.rooms.get(roomId) ?? newRoom(book, roomId, conversation.id, 'join');
+  book.rooms.set(roomId, { ...shown, conversation: conversation.id });
+  if (conversation.state === 'left') {
+    await leaveRoom(account, roomId);
+    throw new OperationError('conflict', 'You left this conversation.');
+  }
+  // They asked in the same moment.
+  if (conversation.state === 'request') book.put({ ...conversation, state: 'open', answered: true });
   return untilEncrypted(account, roomId, clock);
 }
 
@@ -78,8 +91,9 @@ export async function untilEncrypted(account: Account, roomId: string, clock: ()
       if (room.encrypted) return room;
       throw new OperationError('no_encryption', 'The room of the other side is not encrypted.');
     }
+    if (room?.mine === 'leave') throw new OperationError('conflict', 'The conversation was left meanwhile.');
     if (performance.now() - begun > APPEARS_MS)
       throw new OperationError('unavailable', 'The homeserver does not show the room. Try again later.');
-    await delay(PAUSE_MS);
+    await account.apart(() => delay(PAUSE_MS));
   }
 }

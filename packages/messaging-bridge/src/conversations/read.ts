@@ -10,7 +10,9 @@ import { OperationError } from '../failure.ts';
 import type { Book, Conversation, Message } from './book.ts';
 import { ANSWER_BYTES, SYNC_CONVERSATIONS } from './rules.ts';
 
-const time = (milliseconds: number) => new Date(milliseconds).toISOString();
+/** Years have four digits: the last moment of 9999. */
+const LATEST = 253_402_300_799_999;
+const time = (milliseconds: number) => new Date(Math.min(milliseconds, LATEST)).toISOString();
 
 export const shownConversation = (conversation: Conversation): MessagingBridgeConversation => ({
   id: conversation.id,

@@ -8,6 +8,8 @@ export const DECLINED_MS = limits.messagingRequestDays.value * DAY_MS;
 export const REQUEST_MESSAGES = limits.messagingRequestMessages.value;
 /** Requests that wait; further ones are not kept. */
 export const MOST_REQUESTS = 1_000;
+/** Conversations that ended before anything was said in them; of further ones the oldest are forgotten. */
+export const MOST_ENDED = 1_000;
 /** Rooms of one conversation. */
 export const MOST_ROOMS = 50;
 /** Messages to the device of this account that are taken of somebody: at once, and milliseconds until there is one more. */
@@ -20,8 +22,12 @@ export const MESSAGE_BYTES = 512;
 /** Events that are fetched of what a sync left out, newest first, and pages of them. */
 export const BACKFILL_PAGES = 50;
 export const BACKFILL_EVENTS = 100;
-/** Messages that wait for their keys. */
+/** Milliseconds for a page of what a sync left out, and tries of one room: its history may be at a server that never answers. */
+export const BACKFILL_MS = 10_000;
+export const BACKFILL_TRIES = 3;
+/** Messages that wait for their keys, and their bytes. */
 export const MOST_UNDECRYPTED = 1_000;
+export const MOST_UNDECRYPTED_BYTES = 8 * 1024 * 1024;
 /** Milliseconds for which a message waits for its key before it is shown as one that cannot be decrypted. */
 export const KEY_PATIENCE_MS = 10_000;
 /** For so long its key is waited for after that. */

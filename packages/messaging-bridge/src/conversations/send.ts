@@ -14,7 +14,7 @@ import { settleSending } from './take-events.ts';
 import { presentIn } from './take-rooms.ts';
 import { takeSync } from './take-sync.ts';
 
-/** Within the account's turn. @throws OperationError */
+/** Within the turns of the account and of the conversation. @throws OperationError */
 export async function sendMessage(
   account: Account,
   input: MessagingBridgeInput<'send'>,
@@ -60,7 +60,7 @@ async function prepare(
 ): Promise<Sending> {
   const { book, machine, store } = account;
   const conversation = requireSendable(book, conversationId);
-  const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation, clock));
+  const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation.other, clock));
   await sayNewIdentity(account, conversation.other, clock());
   // Not to the other side where it has left: the key is then another one, which it never gets.
   requireNoObstacle(await machine.share(room.id, presentIn(room)));
@@ -117,6 +117,8 @@ async function put(account: Account, sending: Sending, clock: () => number): Pro
       // As it is it never goes out: asked for again, it is made anew, perhaps for another room.
       book.sendings.delete(sending.transactionId);
       await store.commit();
+      if (error.status === 403)
+        throw new OperationError('conflict', 'The other side does not let this account write in their room.');
       if (error.code !== 'M_TOO_LARGE') throw error;
       throw new OperationError('conflict', 'The message is too long: encrypted, it has more than 64 KiB.');
     });

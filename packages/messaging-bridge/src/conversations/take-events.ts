@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Account } from '../accounts/account.ts';
 import { type Decrypted, type RoomEvent, roomEvent } from '../matrix/shapes.ts';
 import type { Conversation, Room } from './book.ts';
-import { KEY_LIFE_MS, KEY_PATIENCE_MS, MOST_UNDECRYPTED } from './rules.ts';
+import { KEY_LIFE_MS, KEY_PATIENCE_MS, MOST_UNDECRYPTED, MOST_UNDECRYPTED_BYTES } from './rules.ts';
 import { DELETED, EARLIER, isComparison, type Said, unreadable, wordsOf, wordsOfPlain } from './words.ts';
 
 /** Takes in events of a room's timeline, in their order. */
@@ -13,8 +13,12 @@ export async function takeEvents(
   events: readonly RoomEvent[],
   now: number,
 ): Promise<void> {
-  for (const event of events) await takeEvent(account, room, event, now);
+  for (const event of events) await takeEvent(account, room, notAfter(now, event), now);
 }
+
+/** Nothing was said later than it arrived, whatever the clock of its server says. */
+const notAfter = (now: number, event: RoomEvent): RoomEvent =>
+  event.origin_server_ts > now ? { ...event, origin_server_ts: now } : event;
 
 async function takeEvent(account: Account, room: Room, event: RoomEvent, now: number): Promise<void> {
   const { book, userId } = account;
@@ -48,7 +52,7 @@ async function takeEvent(account: Account, room: Room, event: RoomEvent, now: nu
     sayEarlier(account, conversation, room, event, place);
     return;
   }
-  const isFull = book.undecrypted.size >= MOST_UNDECRYPTED;
+  const isFull = book.undecrypted.size >= MOST_UNDECRYPTED || book.undecryptedBytes() >= MOST_UNDECRYPTED_BYTES;
   // It stays among those that are tried, as the key may come yet.
   if (!isFull) book.undecrypted.set(id, { roomId: room.id, event, place, since: now });
   if (isFull || decrypted.withheld !== null) say(account, conversation, event, place, unreadable(decrypted.withheld));
@@ -73,7 +77,9 @@ function sayEarlier(account: Account, conversation: Conversation, room: Room, ev
 /** Of an encrypted event, whatever else it has: the same one under another id is a repetition by somebody between. */
 function cipherOf({ type, content }: RoomEvent): string | null {
   if (type !== 'm.room.encrypted' || typeof content.ciphertext !== 'string') return null;
-  return createHash('sha256').update(content.ciphertext).digest('base64url').slice(0, 24);
+  // One ciphertext has several spellings in base64.
+  const spelled = Buffer.from(content.ciphertext, 'base64').toString('base64').replace(/=+$/, '');
+  return createHash('sha256').update(spelled).digest('base64url').slice(0, 24);
 }
 
 /** An event that this account sent: what it said is known from before. */
@@ -133,14 +139,21 @@ function say(account: Account, { id }: Conversation, event: RoomEvent, place: nu
   });
 }
 
-/** What was deleted is deleted here too; who deletes what the other side wrote is refused by the homeserver. */
-function takeRedaction({ book }: Account, room: Room, event: RoomEvent): void {
-  const target = typeof event.content.redacts === 'string' ? event.content.redacts : event.redacts;
+/** What somebody deleted of their own is deleted here too. A room can let them delete what others wrote: that stays. */
+function takeRedaction({ book }: Account, room: Room, { content, redacts, sender }: RoomEvent): void {
+  const target = typeof content.redacts === 'string' ? content.redacts : redacts;
   if (target === undefined) return;
   const message = book.messages.get(target);
-  if (message !== undefined && message.conversation === room.conversation && message.body !== DELETED.body)
-    book.say({ ...message, ...DELETED });
-  book.undecrypted.delete(target);
+  const isTheirs = message?.conversation === room.conversation && message.sender === sender;
+  if (isTheirs && message.body !== DELETED.body) book.say({ ...message, ...DELETED });
+  const kept = book.undecrypted.get(target);
+  if (kept?.roomId === room.id && kept.event.sender === sender) book.undecrypted.delete(target);
+}
+
+/** Whether something waits for its key that is not shown as such yet. */
+export function hasUnshown({ undecrypted, messages }: Account['book']): boolean {
+  for (const { event } of undecrypted.values()) if (messages.get(event.event_id) === undefined) return true;
+  return false;
 }
 
 /** Tries again what could not be decrypted; what has waited long enough is shown as such. */

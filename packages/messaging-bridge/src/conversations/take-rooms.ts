@@ -1,15 +1,18 @@
 // What a sync says of rooms, taken into the book: who is in them, what they are, who is invited.
 import { serverOf } from '../matrix/homeserver.ts';
 import type { InvitedRoom, RoomEvent } from '../matrix/shapes.ts';
-import { membership as membershipShape } from '../matrix/shapes.ts';
+import { isUserId, membership as membershipShape } from '../matrix/shapes.ts';
 import { type Book, type Conversation, conversationIdOf, type Membership, type Room } from './book.ts';
-import { DECLINED_MS, MOST_REQUESTS, MOST_ROOMS } from './rules.ts';
+import { DECLINED_MS, MOST_ENDED, MOST_REQUESTS, MOST_ROOMS } from './rules.ts';
 
 /** Whatever Matrix has besides these is as if somebody had left. */
 function membershipOf(content: unknown): Membership {
   const { data } = membershipShape.safeParse(content);
   return data?.membership === 'join' || data?.membership === 'invite' ? data.membership : 'leave';
 }
+
+/** Of rooms in which nobody else is, or several: they are nobody's conversation. */
+export const NOBODY = '';
 
 /** A room of which nothing is known yet, with nobody in it. */
 export function newRoom(book: Book, id: string, conversation: string, mine: Membership): Room {
@@ -33,7 +36,7 @@ export function withState(room: Room, events: readonly RoomEvent[], self: string
     if (state_key === undefined) continue;
     if (type === 'm.room.member') {
       if (state_key === self) next = { ...next, mine: membershipOf(content) };
-      else next = { ...next, others: { ...next.others, [state_key]: membershipOf(content) } };
+      else if (isUserId(state_key)) next = { ...next, others: { ...next.others, [state_key]: membershipOf(content) } };
     }
     // It cannot be taken back (client-server API, "m.room.encryption").
     if (type === 'm.room.encryption' && content.algorithm === 'm.megolm.v1.aes-sha2')
@@ -88,6 +91,8 @@ export function takeInvitation(
   const known = book.conversations.get(id);
   const before = book.rooms.get(roomId);
   if (before?.mine === 'invite' && !before.dead) return;
+  // The room of another conversation does not become theirs.
+  if (before?.mine === 'join' && !before.dead && before.conversation !== id && before.conversation !== NOBODY) return;
   if (known === undefined && isFull(book)) return;
   if (known !== undefined && before === undefined && book.roomsOf(id).length >= MOST_ROOMS) return;
   const encrypted = events.some(({ type }) => type === 'm.room.encryption');
@@ -113,7 +118,8 @@ function afterInvitation(conversation: Conversation, now: number): Conversation 
   return arrives ? { ...conversation, state: 'request', closed: null } : conversation;
 }
 
-function isFull(book: Book): boolean {
+/** Whether no further requests are kept. */
+export function isFull(book: Book): boolean {
   let requests = 0;
   for (const { state } of book.conversations.values()) if (state === 'request') requests += 1;
   return requests >= MOST_REQUESTS;
@@ -128,6 +134,18 @@ export function takeLeft(book: Book, roomId: string, now: number): void {
   const hasInvitation = book.roomsOf(room.conversation).some(({ mine }) => mine === 'invite');
   if (conversation?.state === 'request' && !hasInvitation)
     book.put({ ...conversation, state: 'left', closed: { by: 'withdrawn', at: now } });
+}
+
+/** Whoever asks and takes it back, again and again under other names, does not fill an account with that. */
+export function forgetEnded(book: Book, now: number): void {
+  const ended = [...book.conversations.values()].filter(
+    ({ state, closed, lastMessageAt }) =>
+      state === 'left' &&
+      lastMessageAt === null &&
+      (closed?.by === 'withdrawn' || (closed?.by === 'declined' && now - closed.at >= DECLINED_MS)),
+  );
+  const oldest = ended.toSorted((a, b) => a.changed - b.changed);
+  for (const { id } of oldest.slice(0, Math.max(0, ended.length - MOST_ENDED))) book.forget(id);
 }
 
 /** What the memberships of a room mean for its conversation. */

@@ -1,24 +1,28 @@
 // Asks the homeserver what is new for an account, and takes it in. What was pushed is a doorbell; this is the truth: keys
 // first, then rooms, then where the next sync begins, so that whatever is lost by a crash comes again.
+import type * as z from 'zod';
 import type { Account } from '../accounts/account.ts';
 import { HomeserverGoneError, MatrixError } from '../matrix/homeserver.ts';
 import { anything, type JoinedRoom, messagesAnswer, type RoomEvent, syncAnswer } from '../matrix/shapes.ts';
 import type { Room } from './book.ts';
 import { declineComparisons } from './decline-comparisons.ts';
 import { expectedOf } from './expected.ts';
-import { BACKFILL_EVENTS, BACKFILL_PAGES } from './rules.ts';
+import { BACKFILL_EVENTS, BACKFILL_MS, BACKFILL_PAGES, BACKFILL_TRIES, MOST_ROOMS } from './rules.ts';
 import { sayNewIdentity } from './say-keys.ts';
-import { note, retryUndecrypted, takeEvents, wasAbsent } from './take-events.ts';
+import { hasUnshown, note, retryUndecrypted, takeEvents, wasAbsent } from './take-events.ts';
+import { takeReceipts } from './take-receipts.ts';
 import {
   afterMembers,
   conversationWith,
+  forgetEnded,
+  NOBODY,
   newRoom,
   presentIn,
   takeInvitation,
   takeLeft,
   withState,
 } from './take-rooms.ts';
-import { BECAME_GROUP, NEW_DEVICE } from './words.ts';
+import { BECAME_GROUP, MISSED, NEW_DEVICE } from './words.ts';
 
 /** Syncs one after the other at most: a homeserver that has ever more news does not keep a turn. */
 const MOST_SYNCS = 50;
@@ -32,12 +36,15 @@ const FILTER = JSON.stringify({
   presence: { types: [] },
   account_data: { types: [] },
   room: {
-    account_data: { types: [] },
-    ephemeral: { types: [] },
+    account_data: { types: ['m.fully_read'] },
+    ephemeral: { types: ['m.receipt'] },
     timeline: { limit: 50 },
     state: { types: STATE_TYPES, lazy_load_members: false },
   },
 });
+
+/** Accounts that were synced since they were opened. */
+const looked = new WeakSet<Account>();
 
 /**
  * Takes in all there is, within the account's turn.
@@ -45,11 +52,17 @@ const FILTER = JSON.stringify({
  * @param clock milliseconds
  */
 export async function takeSync(account: Account, clock: () => number): Promise<void> {
+  // What was taken in before a crash may have had keys.
+  let hasKeys = !looked.has(account);
   for (let count = 0; count < MOST_SYNCS; count += 1) {
     const hasMore = await takeOne(account, clock());
     if (!hasMore) break;
+    hasKeys = true;
   }
-  if (account.book.undecrypted.size > 0) await retryUndecrypted(account, clock());
+  // Trying costs time for each of them: what is shown as unreadable is tried only when keys came.
+  if (account.book.undecrypted.size > 0 && (hasKeys || hasUnshown(account.book)))
+    await retryUndecrypted(account, clock());
+  looked.add(account);
   for (const userId of account.machine.identitiesToLookAt()) await sayNewIdentity(account, userId, clock());
   await account.store.commit();
   await followUp(account, clock);
@@ -70,6 +83,7 @@ async function takeOne(account: Account, now: number): Promise<boolean> {
     takeInvitation(book, roomId, room, account.userId, now);
   for (const [roomId, room] of Object.entries(answer.rooms.join)) await takeJoined(account, roomId, room, now);
   for (const roomId of Object.keys(answer.rooms.leave)) takeLeft(book, roomId, now);
+  forgetEnded(book, now);
   book.meta.set('since', answer.next_batch);
   await store.commit();
   await machine.talk();
@@ -80,19 +94,24 @@ async function takeJoined(account: Account, roomId: string, joined: JoinedRoom, 
   const { book, userId } = account;
   const known = book.rooms.get(roomId);
   const stateEvents = [...joined.state.events, ...joined.timeline.events];
-  const room = known ?? withState(newRoom(book, roomId, '', 'join'), stateEvents, userId);
-  const conversation = known?.conversation ?? conversationOf(account, room, now);
-  // Nobody else was ever in it, or too many: it is nobody's conversation.
-  if (conversation === null) return;
+  const room = known ?? withState(newRoom(book, roomId, NOBODY, 'join'), stateEvents, userId);
+  const seen = withState(room, stateEvents, userId);
+  const conversation = room.conversation === NOBODY ? conversationOf(account, seen, now) : room.conversation;
+  if (conversation === null) {
+    // What it is like is told once: it may be one that is being made, and whom it is with comes with a later sync.
+    if (known !== undefined || book.roomsOf(NOBODY).length < MOST_ROOMS) book.rooms.set(roomId, seen);
+    return;
+  }
   const isNew = known?.filled !== true;
   const next = {
-    ...withState({ ...room, conversation, mine: 'join' }, stateEvents, userId),
+    ...withState({ ...seen, conversation, mine: 'join' }, stateEvents, userId),
     filled: true,
     dead: false,
   };
+  const missed = joined.timeline.limited || isNew ? await missedEvents(account, next, joined, now) : [];
   book.rooms.set(roomId, next);
-  const missed = joined.timeline.limited || isNew ? await missedEvents(account, next, joined) : [];
   await takeEvents(account, next, heardOf(next, [...missed, ...joined.timeline.events]), now);
+  takeReceipts(account, next, joined);
   const last = joined.timeline.events.at(-1);
   if (last !== undefined && book.conversations.get(conversation)?.state === 'left')
     book.rooms.set(roomId, { ...next, unheardTo: last.event_id });
@@ -121,7 +140,7 @@ function conversationOf(account: Account, room: Room, now: number): string | nul
 }
 
 /** What the homeserver left out of a timeline, oldest first: back to what is known, or to the begin. */
-async function missedEvents(account: Account, room: Room, { timeline }: JoinedRoom): Promise<RoomEvent[]> {
+async function missedEvents(account: Account, room: Room, { timeline }: JoinedRoom, now: number): Promise<RoomEvent[]> {
   const { book, homeserver, as } = account;
   const isKnown = ({ event_id: id }: RoomEvent) =>
     id === room.unheardTo || book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
@@ -130,19 +149,41 @@ async function missedEvents(account: Account, room: Room, { timeline }: JoinedRo
   const missed: RoomEvent[] = [];
   let from: string | undefined = timeline.prev_batch;
   for (let page = 0; page < BACKFILL_PAGES && from !== undefined; page += 1) {
-    const answer: { chunk: RoomEvent[]; end?: string | undefined } = await homeserver.request(as, {
-      method: 'GET',
-      path: ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'],
-      query: { dir: 'b', from, limit: String(BACKFILL_EVENTS) },
-      answer: messagesAnswer,
-    });
-    const { chunk, end } = answer;
+    const answer: z.infer<typeof messagesAnswer> | null = await homeserver
+      .request(as, {
+        method: 'GET',
+        path: ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'],
+        query: { dir: 'b', from, limit: String(BACKFILL_EVENTS) },
+        answer: messagesAnswer,
+        patience: BACKFILL_MS,
+      })
+      .catch((error: unknown) => {
+        // The homeserver asks others for it, which one room must not stop an account for.
+        if (!isLastTry(account, room)) throw error;
+        return null;
+      });
+    if (answer === null) {
+      const conversation = book.conversations.get(room.conversation);
+      if (conversation !== undefined) note(account, conversation, conversation.other, MISSED, now);
+      break;
+    }
+    const { chunk, end }: z.infer<typeof messagesAnswer> = answer;
     const known = chunk.findIndex(isKnown);
     missed.push(...(known === -1 ? chunk : chunk.slice(0, known)));
     if (known !== -1 || chunk.length === 0) break;
     from = end;
   }
+  book.meta.delete(triesOf(room));
   return missed.reverse();
+}
+
+const triesOf = ({ id }: Room) => `backfill ${id}`;
+
+/** Counts the tries, also of an account that was closed between them: each is the next sync's. */
+function isLastTry({ book }: Account, room: Room): boolean {
+  const tries = Number(book.meta.get(triesOf(room)) ?? 0) + 1;
+  book.meta.set(triesOf(room), String(tries));
+  return tries >= BACKFILL_TRIES;
 }
 
 /** What follows from what was taken in: rooms to join, and rooms to leave. Each is tried again by the next sync. */
@@ -167,8 +208,12 @@ async function followUp(account: Account, clock: () => number): Promise<void> {
 
 async function leaveGroup(account: Account, room: Room, now: number): Promise<void> {
   const { book } = account;
-  await leaveRoom(account, room.id);
+  // Once, also where another sync comes to it meanwhile.
   book.rooms.set(room.id, { ...room, mine: 'leave', dead: true });
+  await leaveRoom(account, room.id).catch((error: unknown) => {
+    book.rooms.set(room.id, { ...room, mine: 'join' });
+    throw error;
+  });
   const conversation = book.conversations.get(room.conversation);
   if (conversation !== undefined) note(account, conversation, conversation.other, BECAME_GROUP, now);
 }
@@ -182,6 +227,8 @@ async function joinInPassing(account: Account, room: Room, clock: () => number, 
   const { joinsAgain } = account;
   const { at, failures } = joinsAgain.get(room.conversation) ?? { at: 0, failures: 0 };
   if (clock() < at) return false;
+  // Nobody else tries meanwhile.
+  joinsAgain.set(room.conversation, { at: clock() + PASSING_MS + FIRST_PAUSE_MS, failures });
   let shortest = FIRST_PAUSE_MS;
   const isJoined = await join(account, room, { via, patience: PASSING_MS }).catch((error: unknown) => {
     if (!(error instanceof HomeserverGoneError)) throw error;
@@ -204,14 +251,17 @@ export async function join(
 ): Promise<boolean> {
   const { homeserver, as, book } = account;
   try {
-    await homeserver.request(as, {
-      method: 'POST',
-      path: ['_matrix', 'client', 'v3', 'join', room.id],
-      query: via === undefined ? {} : { server_name: via, via },
-      body: {},
-      answer: anything,
-      patience,
-    });
+    await account.apart(() =>
+      homeserver.request(as, {
+        method: 'POST',
+        path: ['_matrix', 'client', 'v3', 'join', room.id],
+        query: via === undefined ? {} : { server_name: via, via },
+        body: {},
+        answer: anything,
+        patience,
+        asksOthers: true,
+      }),
+    );
     book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), mine: 'join' });
     return true;
   } catch (error) {
@@ -229,21 +279,30 @@ async function follow(account: Account, { conversation, replacement }: Room, clo
   const there = book.rooms.get(replacement.roomId);
   if (there !== undefined && (there.mine === 'join' || there.dead)) return false;
   if (there !== undefined && there.conversation !== conversation) return false;
+  // One upgrade after the other would have the account in rooms without end.
+  if (there === undefined && book.roomsOf(conversation).length >= MOST_ROOMS) return false;
   const room = there ?? newRoom(book, replacement.roomId, conversation, 'invite');
   book.rooms.set(room.id, room);
   return joinInPassing(account, room, clock, replacement.via);
 }
 
-export async function leaveRoom({ homeserver, as }: Account, roomId: string): Promise<void> {
-  await homeserver
-    .request(as, {
-      method: 'POST',
-      path: ['_matrix', 'client', 'v3', 'rooms', roomId, 'leave'],
-      body: {},
-      answer: anything,
-    })
-    .catch((error: unknown) => {
-      // It is as if left where the account is not in it any more.
-      if (!(error instanceof MatrixError && (error.status === 403 || error.status === 404))) throw error;
-    });
+/** Leaves a room for good. */
+export async function leaveRoom(account: Account, roomId: string): Promise<void> {
+  const { homeserver, as, book } = account;
+  await account.apart(() =>
+    homeserver
+      .request(as, {
+        method: 'POST',
+        path: ['_matrix', 'client', 'v3', 'rooms', roomId, 'leave'],
+        body: {},
+        answer: anything,
+        asksOthers: true,
+      })
+      .catch((error: unknown) => {
+        // It is as if left where the account is not in it any more.
+        if (!(error instanceof MatrixError && (error.status === 403 || error.status === 404))) throw error;
+      }),
+  );
+  const room = book.rooms.get(roomId);
+  if (room !== undefined) book.rooms.set(roomId, { ...room, mine: 'leave', dead: true });
 }

@@ -119,6 +119,10 @@ export const unreadable = (withheld: string | null): Said => {
   return { kind: 'unsupported', body: `Sent a message that can’t be decrypted${why}.` };
 };
 export const EARLIER: Said = { kind: 'unsupported', body: 'Earlier messages of this room can’t be read here.' };
+export const MISSED: Said = {
+  kind: 'unsupported',
+  body: 'Some messages are missing here: their server did not give them.',
+};
 export const KEYS_CHANGED: Said = {
   kind: 'unsupported',
   body: 'Has new encryption keys. Usually somebody has set up encryption anew; it can also be somebody else who acts as them. If it matters, ask them by another way.',

@@ -22,6 +22,8 @@ export interface MatrixRequest<Answer> {
   readonly answer: z.ZodType<Answer>;
   /** Milliseconds. Default: 30,000. */
   readonly patience?: number;
+  /** The homeserver asks other ones for it, which may take their time: nothing else waits for these. */
+  readonly asksOthers?: boolean;
 }
 
 /** In whose name a request is. */
@@ -64,7 +66,9 @@ export class HomeserverGoneError extends Error {}
 /** Of an answer, in bytes: a homeserver bounds what it sends at once far below. */
 const LONGEST_ANSWER = 32 * 1024 * 1024;
 const PATIENCE_MS = 30_000;
+/** To the homeserver: for what it knows by itself, and for what it asks others for. */
 const CONNECTIONS = 32;
+const CONNECTIONS_ASKING = 256;
 
 const refusalBody = z.object({
   errcode: z.string().max(255),
@@ -73,17 +77,16 @@ const refusalBody = z.object({
 });
 
 export function openHomeserver({ origin, token, ca }: HomeserverOptions): Homeserver {
-  const pool = new Pool(new URL(origin).origin, {
-    connections: CONNECTIONS,
-    ...(ca === undefined ? {} : { connect: { ca } }),
-  });
+  const open = (connections: number) =>
+    new Pool(new URL(origin).origin, { connections, ...(ca === undefined ? {} : { connect: { ca } }) });
+  const [pool, asking] = [open(CONNECTIONS), open(CONNECTIONS_ASKING)];
   const base = new URL(origin).pathname.replace(/\/+$/, '');
   return {
-    async request(as, { method, path, query = {}, body, answer, patience = PATIENCE_MS }) {
+    async request(as, { method, path, query = {}, body, answer, patience = PATIENCE_MS, asksOthers = false }) {
       const acting = as === null ? {} : { user_id: as.userId, ...(as.deviceId && { device_id: as.deviceId }) };
       const search = new URLSearchParams({ ...query, ...acting });
       const target = `${base}/${path.map(encodeURIComponent).join('/')}?${search}`;
-      const response = await pool
+      const response = await (asksOthers ? asking : pool)
         .request({
           method,
           path: target,
@@ -102,7 +105,7 @@ export function openHomeserver({ origin, token, ca }: HomeserverOptions): Homese
         throw new HomeserverGoneError(`The homeserver answers ${method} /${path.join('/')} with something else.`);
       return checked.data;
     },
-    close: () => pool.destroy(),
+    close: async () => void (await Promise.all([pool.destroy(), asking.destroy()])),
   };
 }
 

@@ -75,6 +75,11 @@ const UNDECRYPTABLE: Undecryptable = { type: null, withheld: null };
 /** Of one person. Each costs time at every new key, and people have a few. */
 const MOST_DEVICES = 200;
 
+/** Requests of one person to compare keys that a sync has answered. */
+const MOST_DECLINED = 5;
+/** Milliseconds for which the homeserver waits for keys of another one: all of the account waits for it. */
+const OF_OTHERS = { timeout: '5000' };
+
 let prepared: Promise<void> | null = null;
 
 /** Loads the library, once. Its log would name people. */
@@ -118,6 +123,7 @@ export async function openMachine(
       homeserver.request(as, {
         method: 'POST',
         path: ['_matrix', 'client', 'v3', ...path],
+        query: OF_OTHERS,
         body: request.body,
         answer: anything,
       });
@@ -149,6 +155,7 @@ export async function openMachine(
     const answer = await homeserver.request(as, {
       method: 'POST',
       path: ['_matrix', 'client', 'v3', 'keys', 'query'],
+      query: OF_OTHERS,
       body,
       answer: keysAnswer,
     });
@@ -174,8 +181,12 @@ export async function openMachine(
   /** Nobody is there who could compare keys. */
   async function decline(userId: string): Promise<void> {
     const [id] = userIdOf(userId);
+    let declined = 0;
     for (const asked of id === undefined ? [] : olm.getVerificationRequests(id)) {
       if (asked.isCancelled() || asked.isDone()) continue;
+      // Further ones end by their time.
+      if (declined === MOST_DECLINED) return;
+      declined += 1;
       const answer = asked.cancel();
       if (answer?.type === RequestType.ToDevice) await send(answer as Request);
     }

@@ -2,8 +2,13 @@
 // one by one where it is in a list, so that one malformed event stops nothing.
 import * as z from 'zod';
 
-/** Of an event's id, a room's or a user's; they are opaque. */
-const id = z.string().min(1).max(255);
+/** What core and its database hold. */
+const isStorable = (text: string) => text.isWellFormed() && !text.includes('\0');
+/** Of an event's id or a room's; they are opaque. */
+const id = z.string().min(1).max(255).refine(isStorable);
+/** Core takes no answer in which one is of another form. */
+const userId = id.regex(/^@[^:]+:.+$/s);
+export const isUserId = (text: string) => userId.safeParse(text).success;
 const content = z.record(z.string(), z.unknown());
 
 /** A list without what is not of its shape. */
@@ -27,7 +32,7 @@ function lenientRecord<Item>(item: z.ZodType<Item>) {
       const read: Record<string, Item> = {};
       for (const [key, value] of Object.entries(items)) {
         const one = item.safeParse(value);
-        if (one.success && key.length <= 255) read[key] = one.data;
+        if (one.success && key.length <= 255 && isStorable(key) && key !== '__proto__') read[key] = one.data;
       }
       return read;
     });
@@ -37,7 +42,7 @@ function lenientRecord<Item>(item: z.ZodType<Item>) {
 export const roomEvent = z.looseObject({
   event_id: id,
   type: z.string().max(255),
-  sender: id,
+  sender: userId,
   origin_server_ts: z.number().min(0).max(8.64e15),
   content,
   state_key: z.string().max(255).optional(),
@@ -54,10 +59,10 @@ export const roomEvent = z.looseObject({
 export type RoomEvent = z.infer<typeof roomEvent>;
 
 /** An event of the state as invitations show it. */
-export const strippedEvent = z.object({ type: z.string(), sender: id, state_key: z.string(), content });
+export const strippedEvent = z.object({ type: z.string(), sender: userId, state_key: z.string(), content });
 export type StrippedEvent = z.infer<typeof strippedEvent>;
 
-const toDeviceEvent = z.looseObject({ type: z.string().max(255), sender: id, content });
+const toDeviceEvent = z.looseObject({ type: z.string().max(255), sender: userId, content });
 export type ToDeviceEvent = z.infer<typeof toDeviceEvent>;
 
 const timeline = z
@@ -68,16 +73,23 @@ const timeline = z
   })
   .catch({ events: [], limited: false, prev_batch: undefined });
 
+/** Receipts and marks, which are no events of the room. */
+const besideRoom = z
+  .object({ events: lenient(z.object({ type: z.string().max(255), content })) })
+  .catch({ events: [] });
+
 const joinedRoom = z.object({
   timeline,
   state: z.object({ events: lenient(roomEvent) }).catch({ events: [] }),
+  ephemeral: besideRoom,
+  account_data: besideRoom,
 });
 export type JoinedRoom = z.infer<typeof joinedRoom>;
 
 const invitedRoom = z.object({ invite_state: z.object({ events: lenient(strippedEvent) }).catch({ events: [] }) });
 export type InvitedRoom = z.infer<typeof invitedRoom>;
 
-const users = lenient(id);
+const users = lenient(userId);
 
 export const syncAnswer = z.object({
   next_batch: z.string().min(1),

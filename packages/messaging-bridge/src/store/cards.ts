@@ -29,6 +29,8 @@ export interface Cards {
   /** Makes the card of an account, with a device and a key of its own; one that was there before is no more. */
   make(about: Pick<Card, 'accountId' | 'userId' | 'isReplacement'>): Promise<Card>;
   markReady(card: Card): Promise<Card>;
+  /** Deletes the card of an account with its store, for good. */
+  remove(card: Card): Promise<void>;
   /** Whether the store of a card that was ready is there. */
   hasStore(card: Card): boolean;
 }
@@ -83,6 +85,11 @@ export async function openCards(folder: string, bridgeKey: Buffer): Promise<Card
       const card = cardOf(name, fresh);
       await rm(card.logFile, { force: true });
       return write(card);
+    },
+    async remove({ accountId, userId, folder: name }) {
+      await rm(path.join(folder, name), { recursive: true, force: true });
+      byAccount.delete(accountId);
+      byUser.delete(userId);
     },
     markReady: (card) => write({ ...card, ready: true }),
     hasStore: ({ logFile }) => existsSync(logFile),

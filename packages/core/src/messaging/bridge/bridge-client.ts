@@ -8,11 +8,14 @@ import {
   MESSAGING_BRIDGE_VERSION,
   type MessagingBridgeErrorCode,
   type MessagingBridgeInput,
+  type MessagingBridgeNotices,
+  type MessagingBridgeNoticesInput,
   type MessagingBridgeOperation,
   type MessagingBridgeResult,
   type MessagingBridgeSubject,
   messagingBridgeAnswer,
   messagingBridgeFailure,
+  messagingBridgeNoticesAnswer,
   messagingBridgeOperations,
   type RefusalError,
   refuse,
@@ -45,6 +48,9 @@ export interface BridgeClientOptions {
 
 /** Calls of one account at a time, so that nobody waits for those of others; further ones wait for these. */
 const CALLS = 4;
+/** And of those for which the bridge asks other servers, which may take their time: the others do not wait for them. */
+const CALLS_ELSEWHERE = 3;
+const ELSEWHERE: ReadonlySet<MessagingBridgeOperation> = new Set(['resolve', 'direct', 'accept']);
 const CALLS_WAITING = 64;
 const NOTHING_HEARD = 'The messaging bridge does not answer. Ask the operator.';
 
@@ -56,6 +62,7 @@ export class BridgeClient {
   readonly #patience: number;
   readonly #outage = new Outage();
   readonly #calls: Turns;
+  readonly #callsElsewhere: Turns;
   readonly #waits: Turns;
 
   constructor(context: Context, options: BridgeClientOptions) {
@@ -75,7 +82,9 @@ export class BridgeClient {
       connect: dialingConnector({ dialer, allow: [origin], ca: context.config.outbound.ca ?? undefined }),
     });
     const detail = 'Too many calls for messages of this account wait. Ask for fewer at a time.';
-    this.#calls = new Turns({ ofKey: CALLS, waiting: CALLS_WAITING, milliseconds: 20_000, detail });
+    const turns = (ofKey: number) => new Turns({ ofKey, waiting: CALLS_WAITING, milliseconds: 20_000, detail });
+    this.#calls = turns(CALLS);
+    this.#callsElsewhere = turns(CALLS_ELSEWHERE);
     this.#waits = new Turns({ ofKey: 2 * limits.messagingSyncs.value, waiting: 0, milliseconds: 0, detail });
   }
 
@@ -86,7 +95,7 @@ export class BridgeClient {
     input: MessagingBridgeInput<Operation>,
     { signal, waits = false }: CallOptions = {},
   ): Promise<MessagingBridgeResult<Operation>> {
-    const turns = waits ? this.#waits : this.#calls;
+    const turns = waits ? this.#waits : ELSEWHERE.has(operation) ? this.#callsElsewhere : this.#calls;
     return await turns.run(
       subject.accountId,
       async () => {
@@ -107,12 +116,28 @@ export class BridgeClient {
     );
   }
 
+  /**
+   * Asks for notices of all accounts.
+   *
+   * @returns `null` of a bridge that has none
+   * @throws as `call`
+   */
+  async notices(input: MessagingBridgeNoticesInput, signal: AbortSignal): Promise<MessagingBridgeNotices | null> {
+    const request = { version: MESSAGING_BRIDGE_VERSION, operation: 'notices', input };
+    const { status, body } = await this.#exchange(JSON.stringify(request), signal);
+    if (status === 400) return null;
+    if (status !== 200) throw this.#failed('notices', status, body);
+    const answer = messagingBridgeNoticesAnswer.safeParse(body);
+    if (!answer.success) throw this.#refused('notices', 'its answer is none of version 1');
+    return answer.data.result;
+  }
+
   async close(): Promise<void> {
     await this.#pool.destroy();
   }
 
   /** What a result says is wrong in a way that its schema does not know. */
-  wrong(operation: MessagingBridgeOperation, why: string): RefusalError {
+  wrong(operation: MessagingBridgeOperation | 'notices', why: string): RefusalError {
     return this.#refused(operation, why);
   }
 
@@ -154,7 +179,7 @@ export class BridgeClient {
     }
   }
 
-  #failed(operation: MessagingBridgeOperation, status: number, body: unknown): RefusalError {
+  #failed(operation: MessagingBridgeOperation | 'notices', status: number, body: unknown): RefusalError {
     const failure = status < 400 ? undefined : messagingBridgeFailure.safeParse(body).data;
     if (failure !== undefined) return refusalOf(failure.error.code);
     this.#warn('refused a call without a word that core knows', { operation, status });
@@ -165,7 +190,7 @@ export class BridgeClient {
       : refuse('upstream_failed', 'The messaging bridge gave no answer that can be used.');
   }
 
-  #refused(operation: MessagingBridgeOperation, why: string): RefusalError {
+  #refused(operation: MessagingBridgeOperation | 'notices', why: string): RefusalError {
     this.#warn(`gave an answer that is not accepted: ${why}`, { operation });
     return refuse('upstream_failed', 'The messaging bridge gave an answer that is not accepted.');
   }

@@ -1,11 +1,22 @@
 // What a bridge says of conversations and messages, as core knows it: built member by member, with addresses of core's own making.
-import type { MessagingBridgeConversation, MessagingBridgeMessage } from '@platform/contract';
-import { addressText, parseAddress, userIdOf } from '../addresses.ts';
+import type { MessagingBridgeConversation, MessagingBridgeMessage, MessagingBridgeSubject } from '@platform/contract';
+import { type Address, addressText, parseAddress, userIdOf } from '../addresses.ts';
 import { ofBridge } from '../opaque-ids.ts';
 import type { TransportConversation, TransportMessage } from '../transport.ts';
 
 /** Of somebody whose user id has characters that no address has. */
 const NO_ADDRESS = 'unknown';
+
+/** For whom the bridge is asked. */
+export function subjectOf(accountKey: string, name: string, serverName: string): MessagingBridgeSubject {
+  const address: Address = { kind: 'local', name };
+  return {
+    accountId: accountKey,
+    platformName: name,
+    platformAddress: addressText(address, serverName),
+    transportUserId: userIdOf(address, serverName),
+  };
+}
 
 export function conversationOf(
   { id, participants, state, unread, createdAt, lastMessageAt }: MessagingBridgeConversation,

@@ -19,7 +19,7 @@ import { bridgeIdOf } from '../opaque-ids.ts';
 import { provision } from '../provisioning.ts';
 import type { News, Position, Transport, TransportConversation, TransportMessage } from '../transport.ts';
 import type { BridgeClient, CallOptions } from './bridge-client.ts';
-import { conversationOf, encryptedOnly, messageOf, readable } from './bridge-views.ts';
+import { conversationOf, encryptedOnly, messageOf, readable, subjectOf } from './bridge-views.ts';
 import { countRequest, findSend, forgetRequest, keepSend } from './queries.ts';
 
 type Context = Pick<CoreContext, 'config' | 'database' | 'clock' | 'masterKey'>;
@@ -36,15 +36,8 @@ export function bridgedTransport(context: Context, client: BridgeClient, bundled
   const { database, config } = context;
   const { serverName } = config.messaging;
 
-  async function subjectOf(accountKey: string): Promise<MessagingBridgeSubject> {
-    const address: Address = { kind: 'local', name: await provision(context, accountKey) };
-    return {
-      accountId: accountKey,
-      platformName: address.name,
-      platformAddress: addressText(address, serverName),
-      transportUserId: userIdOf(address, serverName),
-    };
-  }
+  const subjectOfAccount = async (accountKey: string): Promise<MessagingBridgeSubject> =>
+    subjectOf(accountKey, await provision(context, accountKey), serverName);
 
   async function call<Operation extends MessagingBridgeOperation>(
     accountKey: string,
@@ -52,7 +45,7 @@ export function bridgedTransport(context: Context, client: BridgeClient, bundled
     input: MessagingBridgeInput<Operation>,
     options?: CallOptions,
   ): Promise<{ readonly result: MessagingBridgeResult<Operation>; readonly own: MessagingBridgeSubject }> {
-    const own = await subjectOf(accountKey);
+    const own = await subjectOfAccount(accountKey);
     return { own, result: await client.call(own, operation, input, options) };
   }
 
@@ -172,7 +165,7 @@ export function bridgedTransport(context: Context, client: BridgeClient, bundled
       const address = await find(accountKey, to);
       if (address === null) throw refuse('not_found', 'Nobody has this address.');
       const userId = userIdOf(address, serverName);
-      const own = await subjectOf(accountKey);
+      const own = await subjectOfAccount(accountKey);
       if (userId === own.transportUserId) throw refuse('invalid_request', 'You cannot write to yourself.');
       const other = await accountOfAddress(context, address);
       // Whoever is invited has to be there.

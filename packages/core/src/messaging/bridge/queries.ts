@@ -1,5 +1,7 @@
-// All SQL of messages that go through a bridge: whom an account wrote to first, and what was sent under a transaction.
+// All SQL of messages that go through a bridge: whom an account wrote to first, what was sent under a transaction, and which
+// accounts it is to forget.
 import { sql } from 'kysely';
+import { JobTable } from '../../background/job-queries.ts';
 import type { Executor } from '../../database/schema.ts';
 
 export interface NewRequest {
@@ -71,4 +73,39 @@ export async function keepSend(db: Executor, send: BridgeSend): Promise<boolean>
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirstOrThrow();
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** By the key of the account. */
+export const bridgeRemovals = new JobTable<string>('bridge_removals', 'account_key');
+
+/**
+ * Adds the job for an account that is being deleted, if it takes part in messaging and a bridge may know it.
+ *
+ * @param always also for one that wrote nothing through a bridge
+ * @returns whether it was added
+ */
+export async function insertRemoval(
+  trx: Executor,
+  accountKey: string,
+  { dueAt, always }: { readonly dueAt: Date; readonly always: boolean },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    INSERT INTO bridge_removals (account_key, name, due_at)
+    SELECT account.key, account.name, ${dueAt}
+      FROM account_states AS account JOIN messaging_accounts AS party ON party.account_key = account.key
+     WHERE account.key = ${accountKey}
+       AND (${always} OR EXISTS (SELECT FROM bridge_requests WHERE account_key = ${accountKey})
+                      OR EXISTS (SELECT FROM bridge_sends WHERE account_key = ${accountKey}))
+    ON CONFLICT DO NOTHING`.execute(trx);
+  return numAffectedRows === 1n;
+}
+
+/** The name of an account that was deleted. */
+export async function nameOfRemoved(db: Executor, accountKey: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('bridge_removals')
+    .select('name')
+    .where('account_key', '=', accountKey)
+    .executeTakeFirst();
+  return row?.name;
 }

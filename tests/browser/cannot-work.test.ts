@@ -22,7 +22,6 @@ const greedy = {
     { id: 'intelligence.use', resources: ['openai:*'], reason: 'Draws the maps.' },
     { id: 'object-storage.raw', resources: ['self'], reason: 'Keeps the maps.' },
     { id: 'runtime.network-tunnel', resources: ['*'], reason: 'Joins your network.' },
-    { id: 'content.collections.read', resources: ['maps:*'], reason: 'Shows the maps of your friends.' },
     { id: 'notifications.publish', resources: ['maps'], reason: 'Says when a map is done.' },
     { id: 'search.index', resources: ['self'], reason: 'Finds your maps.' },
   ],
@@ -80,9 +79,7 @@ for (const [device, viewport] of DEVICES) {
     const lacks = store.getByRole('region', { name: 'Not everything will work here' });
     for (const text of [/no AI provider yet/, /object storage, and this platform has none/, /tunnel device/])
       await lacks.getByText(text).waitFor();
-    await lacks.getByText(/asks to read shared collections/).waitFor();
     assert.equal(await lacks.getByText('PLATFORM_').count(), 0, 'settings are the operator’s');
-    assert.equal(await store.getByRole('listitem').getByText('read shared collections').count(), 1);
     await look(page, device, 'cannot-work-store', [lacks]);
 
     await store.getByRole('button', { name: 'Install Cloud Atlas' }).click();
@@ -90,11 +87,6 @@ for (const [device, viewport] of DEVICES) {
     await prompt.getByText('Not everything will work here').waitFor();
     for (const text of [/^Runs all the time$/, /256 MiB of memory/, /512 MiB of disk/, /Not everything will work/])
       assert.ok(await isSeen(page, text), `${text} is seen at once`);
-    assert.equal(
-      await prompt.getByRole('checkbox', { name: /collections/ }).count(),
-      0,
-      'what is not built is not offered',
-    );
     await look(page, device, 'cannot-work-review', [prompt]);
 
     // There is more below, for eyes and for the keyboard.

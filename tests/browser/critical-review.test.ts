@@ -21,7 +21,6 @@ const MANIFEST = {
     { id: 'network.public', resources: ['*'], reason: 'Asks the fire brigade.' },
     { id: 'runtime.network-tunnel', resources: ['*'] },
     { id: 'runtime.pause', resources: ['*'], reason: 'Stops your apps in an emergency.' },
-    { id: 'content.collections.read', resources: ['list:*'] },
   ],
 };
 const FILES = {
@@ -64,11 +63,6 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await asked.getByText('Powerful').waitFor();
     const open = store.getByRole('listitem').filter({ hasText: 'Connect to any address' });
     assert.equal(await open.getByText('Powerful').count(), 0);
-    assert.equal(
-      await store.getByRole('region', { name: 'What Brake asks for' }).getByText('Read shared collections').count(),
-      0,
-      'it opens nothing, and no review offers it',
-    );
     await store.getByText('Powerful ones are off until you turn them on.').waitFor();
     await look(page, device, 'critical-store');
     await store.getByRole('button', { name: 'Install Brake' }).click();
@@ -83,7 +77,6 @@ for (const [device, viewport] of BOTH_DEVICES) {
       'Send you notifications',
     ])
       assert.equal(await box(name).isChecked(), true, name);
-    assert.equal(await box('Read shared collections').count(), 0);
     await review.getByText('It can send what it knows to any address.').waitFor();
     await review.getByText('Security 2 of 5.').waitFor();
     await review.getByText('It is less isolated than other apps').waitFor();

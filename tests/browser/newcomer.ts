@@ -12,7 +12,6 @@ interface Story {
   readonly pictures?: string;
 }
 
-
 export class Newcomer {
   readonly #person: Person;
   readonly #page: Page;

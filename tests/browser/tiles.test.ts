@@ -95,7 +95,11 @@ test('tiles are moved with the keyboard and pinned from their menu, and stay so 
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
   await launcherOf(page).getByText('Store: position 7 of 9').waitFor();
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet']);
+  await shows(
+    page,
+    [],
+    ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet'],
+  );
   const focused = () => launcherOf(page).locator(':focus').innerText();
   assert.equal(await focused(), 'Store', 'the focus goes with the tile');
 
@@ -156,7 +160,11 @@ test('a tile is dragged with the mouse, into the pins and out of them, and a dra
   await shows(page, ['Settings'], rest);
   await drag('Settings', await centreOf(page, 'Schedules'));
   await page.mouse.up();
-  await shows(page, [], ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Settings', 'Schedules', 'Wallet']);
+  await shows(
+    page,
+    [],
+    ['Store', 'Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Settings', 'Schedules', 'Wallet'],
+  );
 });
 
 test('a finger drags a tile after a long press, and scrolls and opens otherwise', async (t) => {
@@ -218,7 +226,11 @@ test('the order outlives installs, removals and another launcher, and an app sta
   for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
-  await shows(page, [], ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet']);
+  await shows(
+    page,
+    [],
+    ['Contacts', 'Files', 'Messages', 'Notifications', 'Personal Agent', 'Schedules', 'Store', 'Settings', 'Wallet'],
+  );
 
   await account.browser.take('/v1/account/launcher', { method: 'PUT', body: { appId: 'easel' } });
   await page.frameLocator('iframe[title="Easel"]').getByRole('heading', { name: 'Here' }).waitFor();

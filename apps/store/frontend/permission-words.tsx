@@ -1,15 +1,13 @@
 // What an app asks for, in the words of the review that follows.
 import type { AppDetails } from '@platform/sdk/browser';
-import { byWeight, isPowerful, opensSomething, permissionWords, resourceWords } from '@platform/shell/permission-words';
+import { byWeight, isPowerful, permissionWords, resourceWords } from '@platform/shell/permission-words';
 
 interface PermissionWordsProps {
   readonly name: string;
   readonly permissions: AppDetails['permissions'];
 }
 
-export function PermissionWords({ name, permissions: requested }: PermissionWordsProps) {
-  // A review does not offer what no part of the platform has yet.
-  const permissions = requested.filter(({ id }) => opensSomething(id));
+export function PermissionWords({ name, permissions }: PermissionWordsProps) {
   return (
     <section aria-labelledby="permissions-title">
       <h2 id="permissions-title">What {name} asks for</h2>

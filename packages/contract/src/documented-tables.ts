@@ -3,14 +3,7 @@ import { configurationVariables } from './configuration.ts';
 import { confirmedBy, type RouteSpec } from './domain.ts';
 import { coreMetrics, errors, limits, routes } from './domains.ts';
 import { bridgeMetrics, ingressMetrics, nodeMetrics, partMetrics } from './metrics.ts';
-import {
-  criticalResources,
-  isPermissionId,
-  opensSomething,
-  type PermissionId,
-  permissions,
-  requiredRole,
-} from './permissions.ts';
+import { criticalResources, isPermissionId, type PermissionId, permissions, requiredRole } from './permissions.ts';
 import { backendPowers, powers, ratingScale } from './security-rating.ts';
 
 const BEGIN = '<!-- table: made from the code by `npm run docs` -->';
@@ -48,7 +41,7 @@ export function documentedTables(): { file: string; table: string }[] {
     {
       file: 'permissions.md',
       table: table(
-        ['permission', 'an app with it can …', 'resources', 'critical', 'only for', 'in this version'],
+        ['permission', 'an app with it can …', 'resources', 'critical', 'only for'],
         Object.keys(permissions)
           .filter(isPermissionId)
           .map((id) => [
@@ -57,7 +50,6 @@ export function documentedTables(): { file: string; table: string }[] {
             permissions[id].resources,
             criticalWords(id),
             requiredRole(id) === undefined ? '' : `the system role \`${requiredRole(id)}\``,
-            opensSomething(id) ? '' : 'opens nothing yet',
           ]),
       ),
     },

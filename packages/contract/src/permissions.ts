@@ -16,8 +16,6 @@ interface PermissionEntry {
   readonly systemRole?: SystemRole;
   /** The part of an app that can use it; absent for both. */
   readonly part?: 'frontend' | 'workload';
-  /** No part of the platform asks for it yet: a grant opens nothing, and no review offers it. */
-  readonly unbuilt?: true;
 }
 
 /** The kinds of resources that are one alone. */
@@ -142,11 +140,6 @@ export function withoutCritical<Request extends Named>(requested: readonly Reque
     ...request,
     resources: request.resources.filter((resource) => !isCritical(request.id, resource)),
   }));
-}
-
-/** Whether anything asks for it; a manifest may request it all the same, for a later version of the platform. */
-export function opensSomething(id: PermissionId): boolean {
-  return entryOf(id).unbuilt !== true;
 }
 
 /** The resource of a permission that knows one alone; publishing refuses others. */

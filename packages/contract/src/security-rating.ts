@@ -3,7 +3,7 @@
 // has the reasoning. Free of zod, for the pages that bundle it.
 import type { CatalogDetail } from './domains/catalog.ts';
 import type { Manifest } from './domains/packages.ts';
-import { isPermissionId, opensSomething, type PermissionId, permissions } from './permissions.ts';
+import { isPermissionId, type PermissionId, permissions } from './permissions.ts';
 import { openRoutes } from './public-routes.ts';
 
 export type Rating = 1 | 2 | 3 | 4 | 5;
@@ -198,7 +198,7 @@ function byRoute(requested: RatedApp['permissions'], routes: readonly string[]):
 
 function heldOf(id: PermissionId, granted: RatedApp['permissions']): Held[] {
   const resources = granted.filter((one) => one.id === id).flatMap((one) => one.resources);
-  if (resources.length === 0 || !opensSomething(id)) return [];
+  if (resources.length === 0) return [];
   const { wide, ...power } = powers[id];
   const { plain } = permissions[id];
   if (wide === undefined || !resources.some((resource) => isUnbounded(id, resource))) return [{ id, plain, ...power }];

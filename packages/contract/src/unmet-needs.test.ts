@@ -97,12 +97,6 @@ const cases: Record<string, [AppNeeds, Partial<Offers>, 'blocks' | 'lacks', RegE
     /tunnel/,
   ],
   'the internet': [asking({ id: 'network.public', resources: ['*'] }), having({ gives: [] }), 'lacks', /any address/],
-  'a service that is not built': [
-    asking({ id: 'content.collections.read', resources: ['list:*'] }),
-    {},
-    'lacks',
-    /read shared collections/,
-  ],
 };
 
 describe('an app is told to lack', () => {

@@ -3,7 +3,7 @@
 import type { CatalogDetail } from './domains/catalog.ts';
 import type { MachineGift, Offers, UnmetNeed } from './domains/offers.ts';
 import { processorNames } from './executable.ts';
-import { opensSomething, type PermissionId, permissions } from './permissions.ts';
+import type { PermissionId } from './permissions.ts';
 import { MiB, sizeText } from './sizes.ts';
 
 /** What it is decided from, of a version as the catalog has it. */
@@ -22,7 +22,6 @@ export function unmetNeeds(app: AppNeeds, offers: Offers): UnmetNeed[] {
     ...(['endpoints.public.udp', 'runtime.network-tunnel', 'network.public'] as const).flatMap((id) =>
       wants.has(id) ? giftNeeds(id, wants.get(id)?.length ?? 0, { app, offers }) : [],
     ),
-    ...missingServices(app),
   ];
   return [...needs.filter(({ kind }) => kind === 'blocks'), ...needs.filter(({ kind }) => kind === 'lacks')];
 }
@@ -268,17 +267,4 @@ function giftNeeds(
       ),
     ];
   return [];
-}
-
-/** It can be used without them once a later version has them, too. */
-function missingServices({ permissions: requested }: AppNeeds): UnmetNeed[] {
-  const missing = requested.filter(({ id }) => !opensSomething(id)).map(({ id }) => permissions[id].plain);
-  if (missing.length === 0) return [];
-  return [
-    {
-      kind: 'lacks',
-      text: `It also asks to ${missing.join(', and to ')}, which this version of the platform does not have.`,
-      next: 'Nothing to do: it works without that, or waits for a later version.',
-    },
-  ];
 }

@@ -8,7 +8,6 @@ import {
   isPermissionId,
   manifest as manifestSchema,
   onlyResource,
-  opensSomething,
   partUsing,
   permissions,
   requiredRole,
@@ -168,7 +167,7 @@ for (const [what, manifest, expected] of cases) {
   test(`named with its place: ${what}`, () => assert.deepEqual(places(manifest), expected));
 }
 
-test('of every permission it says whether it is critical, opens nothing, or is for a part that the app lacks', () => {
+test('of every permission it says whether it is critical, or is for a part that the app lacks', () => {
   for (const id of Object.keys(permissions).filter(isPermissionId)) {
     const resource = onlyResource(id) ?? '*';
     const systemRoles = [requiredRole(id)].filter((role) => role !== undefined);
@@ -182,12 +181,7 @@ test('of every permission it says whether it is critical, opens nothing, or is f
       isCritical(id, resource),
       id,
     );
-    assert.equal(
-      whole.some((line) => line.includes('opens nothing')),
-      !opensSomething(id),
-      id,
-    );
-    assert.equal(whole.length, Number(isCritical(id, resource)) + Number(!opensSomething(id)), id);
+    assert.equal(whole.length, Number(isCritical(id, resource)), id);
     const [noPage, noBackend] = [lines({ workload }), lines({ frontend: {} })];
     assert.equal(
       noPage.some((line) => line.includes('only a frontend')),

@@ -1,5 +1,5 @@
 // What the grants of an installed app open today, in numbers.
-import { type GrantsOpened, matchesResource, opensSomething, refuse } from '@platform/contract';
+import { type GrantsOpened, matchesResource, refuse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { type Counted, type OpensPart, openedOf } from '../opened.ts';
 import { selectAppIds, selectOwn } from './queries.ts';
@@ -10,7 +10,6 @@ export async function readGrantsOpened(context: CoreContext, accountKey: string,
   if (installation === undefined) throw refuse('not_found');
   const grants: GrantsOpened['grants'] = [];
   for (const { id, resources } of installation.grants) {
-    if (!opensSomething(id)) continue;
     const opens = await context.opens.of(id, { accountKey, installationId: installation.id, appId, resources });
     if (opens !== null) grants.push({ id, opens: [...opens] });
   }

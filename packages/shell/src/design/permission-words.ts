@@ -1,13 +1,5 @@
 // A permission as one sentence, for the shell and the platform's own apps.
-import {
-  isCritical,
-  opensSomething,
-  type PermissionId,
-  permissions,
-  type ResourceKind,
-} from '@platform/contract/permissions';
-
-export { opensSomething };
+import { isCritical, type PermissionId, permissions, type ResourceKind } from '@platform/contract/permissions';
 
 interface Request {
   readonly id: PermissionId;

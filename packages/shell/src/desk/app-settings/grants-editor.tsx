@@ -1,6 +1,6 @@
 // The grants of an installed app: what it asked for, what it has, and changing that within what it asked for. Each change
 // applies when it is made, and can be undone.
-import { type Grant, opensSomething, type PermissionId, type PermissionsView } from '@platform/contract';
+import type { Grant, PermissionId, PermissionsView } from '@platform/contract';
 import { call } from '../../api/client.ts';
 import { useReading } from '../../api/reading.ts';
 import { resourcesOf } from '../../apps/bridge/grants.ts';
@@ -45,8 +45,7 @@ export function GrantsEditor({ appId, name, version }: GrantsEditorProps) {
     );
   }
   if (reading.value === null) return <Skeleton lines={4} label="Loading permissions" />;
-  // What opens nothing in this version of the platform is not offered.
-  const view = { ...reading.value, requested: reading.value.requested.filter(({ id }) => opensSomething(id)) };
+  const view = reading.value;
   const { requested, resources } = view;
   return (
     <>

@@ -1,10 +1,9 @@
 // What a version asks for that the installed one did not, for the review of an upgrade.
-import { opensSomething, type PermissionsView, type RequestedGrant } from '@platform/contract';
+import type { PermissionsView, RequestedGrant } from '@platform/contract';
 import { covers, resourcesOf } from '../../apps/bridge/grants.ts';
 
 /**
- * The requests as they are reviewed: `endpoints.public` by the routes that it would open, however wide the request is, and none
- * that opens nothing in this version of the platform.
+ * The requests as they are reviewed: `endpoints.public` by the routes that it would open, however wide the request is.
  *
  * @param publicRoutes those routes; without any, the permission opens nothing and is left out
  */
@@ -14,7 +13,7 @@ export function requestsByRoute(
 ): RequestedGrant[] {
   return requested
     .map((request) => (request.id === 'endpoints.public' ? { ...request, resources: [...publicRoutes] } : request))
-    .filter(({ id, resources }) => resources.length > 0 && opensSomething(id));
+    .filter(({ resources }) => resources.length > 0);
 }
 
 /**

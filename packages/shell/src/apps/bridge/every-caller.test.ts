@@ -9,6 +9,8 @@ import { type AskingBridgeCall, type BridgeCall, type ErrorCode, type Grant, per
 import { call, type World, world } from '../../../test-support/methods-world.ts';
 import { allSamples } from '../../../test-support/samples-of.ts';
 import type { Method, Only, Params } from './method.ts';
+import { fileMethods } from './methods/files.ts';
+import { mcpMethods } from './methods/mcp.ts';
 import { walletMethods } from './methods/wallet.ts';
 import { methods as firstMethods } from './methods.ts';
 import type { Reader } from './params.ts';
@@ -37,7 +39,12 @@ const openToAll: readonly string[] = [
   ),
 ];
 
-const methods: { readonly [Name in BridgeCall]: Method<Name> } = { ...firstMethods, ...walletMethods };
+const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
+  ...firstMethods,
+  ...fileMethods,
+  ...mcpMethods,
+  ...walletMethods,
+};
 
 const asking: Readonly<Record<AskingBridgeCall, true>> = {
   'apps.create': true,

@@ -6,20 +6,24 @@ import { chromeMethods } from './methods/chrome.ts';
 import { contactMethods } from './methods/contacts.ts';
 import { contextMethods } from './methods/context.ts';
 import { downloadMethods } from './methods/downloads.ts';
-import { fileMethods } from './methods/files.ts';
 import { intelligenceMethods } from './methods/intelligence.ts';
 import { keptMethods } from './methods/kept.ts';
 import { launcherMethods } from './methods/launcher.ts';
 import { linkMethods } from './methods/links.ts';
-import { mcpMethods } from './methods/mcp.ts';
 import { notificationMethods } from './methods/notifications.ts';
 import { runtimeMethods } from './methods/runtime.ts';
 import { searchMethods } from './methods/search.ts';
 import { systemMethods } from './methods/system.ts';
 
-type WalletCall = Extract<BridgeCall, `wallet.${string}`>;
+/** What few apps call, and none of them at once: loaded when it is first called. */
+const later = {
+  files: async () => (await import('./methods/files.ts')).fileMethods,
+  mcp: async () => (await import('./methods/mcp.ts')).mcpMethods,
+  wallet: async () => (await import('./methods/wallet.ts')).walletMethods,
+};
+type LaterCall = Extract<BridgeCall, `${keyof typeof later}.${string}`>;
 
-export const methods: { readonly [Name in Exclude<BridgeCall, WalletCall>]: Method<Name> } = {
+export const methods: { readonly [Name in Exclude<BridgeCall, LaterCall>]: Method<Name> } = {
   ...contextMethods,
   ...keptMethods,
   ...notificationMethods,
@@ -29,17 +33,16 @@ export const methods: { readonly [Name in Exclude<BridgeCall, WalletCall>]: Meth
   ...systemMethods,
   ...searchMethods,
   ...contactMethods,
-  ...mcpMethods,
   ...intelligenceMethods,
   ...linkMethods,
   ...downloadMethods,
-  ...fileMethods,
   ...chromeMethods,
 };
 
-/** Those of the wallet are loaded when they are first called. @returns `undefined` for what is no method */
+/** @returns `undefined` for what is no method */
 export async function findMethod(name: string): Promise<Method<BridgeCall> | undefined> {
-  const table: object = name.startsWith('wallet.') ? (await import('./methods/wallet.ts')).walletMethods : methods;
+  const domain = name.split('.', 1)[0] ?? '';
+  const table: object = Object.hasOwn(later, domain) ? await later[domain as keyof typeof later]() : methods;
   // Nothing inherited is a method.
   return Object.hasOwn(table, name) ? (table as Record<string, Method<BridgeCall>>)[name] : undefined;
 }

@@ -23,7 +23,7 @@ const SYSTEM_APPS = [
   'store',
   'wallet',
 ];
-const LARGEST_SCRIPT_BYTES = 24_000;
+const LARGEST_SCRIPT_BYTES = 26_000;
 /** It reads the Markdown of models. */
 const LARGEST_OF_AGENT = 48_000;
 

@@ -306,7 +306,6 @@ test('a tile says that its app was stopped or failed, and starts it', async (t) 
       'Settings',
       'Store',
       'Wallet',
-      'Personal Agent',
     ],
   );
   await look(page, 'phone', 'settings-apps');

@@ -174,7 +174,8 @@ const reads = { ...byApps, grant: { id: READ, or: [WRITE, MANAGE], resource: 'an
 const writes = { ...byApps, grant: { id: WRITE, or: [MANAGE], resource: 'any' } } as const;
 const manages = { ...byApps, grant: { id: MANAGE, resource: 'any' } } as const;
 const BODY = 16 * KiB;
-const BYTES = 'application/octet-stream';
+/** As whoever wrote it said, of as many bytes as it has. */
+const ANY = '*/*';
 
 const routes = {
   'services.content.create': {
@@ -237,7 +238,7 @@ const routes = {
     path: ITEM,
     summary: 'The bytes of an item, with its `ETag`; takes `If-None-Match` and `If-Match`',
     params: ofItem,
-    answers: { 200: BYTES, 304: null },
+    answers: { 200: ANY, 304: null },
     refuses: ['precondition_failed'],
   },
   'services.content.items.write': {
@@ -246,7 +247,7 @@ const routes = {
     path: ITEM,
     summary: 'Write the bytes of an item; takes `If-Match` and `If-None-Match`',
     params: ofItem,
-    body: { mediaType: BYTES, anyType: true, limit: limits.collectionItem.value },
+    body: { mediaType: ANY, anyType: true, limit: limits.collectionItem.value },
     answers: { 200: itemAnswer, 201: itemAnswer },
     refuses: ['precondition_failed', 'content_conflict', 'disk_quota'],
     fillsDatabase: true,

@@ -75,8 +75,9 @@ const named = z.strictObject({ name: fileName });
 const ofFile = z.strictObject({ id: fileId });
 const ofTransfer = z.strictObject({ id: fileId, appId });
 
-const BYTES = 'application/octet-stream';
-const bytes = { mediaType: BYTES, anyType: true, limit: limits.file.value } as const;
+/** As whoever wrote it said, of as many bytes as it has. */
+const ANY = '*/*';
+const bytes = { mediaType: ANY, anyType: true, limit: limits.file.value } as const;
 const BODY = 32 * KiB;
 const FILES = '/v1/services/files';
 const SHARED = `${FILES}/shared`;
@@ -116,7 +117,7 @@ const routes = {
     path: `${SHARED}/:id`,
     summary: 'The bytes of such a file, with its `ETag`',
     params: ofFile,
-    answers: { 200: BYTES, 304: null },
+    answers: { 200: ANY, 304: null },
     refuses: ['precondition_failed'],
   },
   'services.files.shared.write': {
@@ -136,7 +137,7 @@ const routes = {
     path: `${FILES}/:name`,
     summary: 'The bytes of a file of the app, with its `ETag`',
     params: named,
-    answers: { 200: BYTES, 304: null },
+    answers: { 200: ANY, 304: null },
     refuses: ['precondition_failed'],
   },
   'services.files.write': {
@@ -202,7 +203,7 @@ const routes = {
     path: USER_FILE,
     summary: 'The bytes of a file of the account',
     params: ofFile,
-    answers: { 200: BYTES, 304: null },
+    answers: { 200: ANY, 304: null },
     refuses: ['precondition_failed'],
   },
   'services.userFiles.rename': {

@@ -49,7 +49,9 @@ function parametersOf(spec: RouteSpec): Json[] {
 function bodyOf(spec: RouteSpec): Json | undefined {
   if (spec.body === undefined) return undefined;
   const limit = `At most ${sizeText(spec.body.limit)}.`;
-  if ('mediaType' in spec.body) return { required: true, description: limit, content: { [spec.body.mediaType]: {} } };
+  // What may be of any type may be empty.
+  if ('mediaType' in spec.body)
+    return { required: spec.body.anyType !== true, description: limit, content: { [spec.body.mediaType]: {} } };
   return {
     required: !spec.body.schema.safeParse(undefined).success,
     description: limit,

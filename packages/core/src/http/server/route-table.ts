@@ -81,7 +81,7 @@ function methodsOf({ method }: RouteSpec): readonly string[] {
 }
 
 /** Of bytes that are there already. */
-const WHOLE = /^(?:image\/|application\/octet-stream)/;
+const WHOLE = /^(?:image\/|application\/octet-stream|\*\/\*)/;
 
 /** The media type of a route whose answer goes on for as long as its caller reads; `HEAD` must not begin one. */
 function streamType({ answers }: RouteSpec): string | null {

@@ -111,6 +111,9 @@ test('an operator lists, starts, reads and stops the backends of every account',
     /^PostgreSQL +running for \d+ s\nCore +running for \d+ s\nNode +running for \d+ s\nIngress +running for \d+ s\n\nNo installed app has a backend\.\n$/,
   );
   const [anna, bert] = [await registerAccount(place, 'anna'), await registerAccount(place, 'bert')];
+  // Of the backends that every account has, this is about none.
+  for (const account of [anna, bert])
+    assert.equal((await account.fetch('/v1/apps/agent', { method: 'DELETE' })).status, 204);
   await withApp(anna, 'server-one', SERVER);
   await withApp(bert, 'broken-one', 'console.error("no way");');
 

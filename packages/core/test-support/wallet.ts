@@ -14,7 +14,7 @@ import { confirm, type TestAccount } from '../../../tests/support/client.ts';
 import type { Constellation } from '../../../tests/support/constellation.ts';
 import type { InstalledTestApp } from '../../../tests/support/installed-app.ts';
 import { findAccount } from '../src/accounts/face.ts';
-import { creditAccount, type Finding, verifyLedger } from '../src/wallet/face.ts';
+import { creditAccount, type Finding, verifyNow } from '../src/wallet/face.ts';
 
 export const WALLET_GRANTS: Grant[] = [
   { id: 'wallet.payment.propose', resources: ['*'] },
@@ -86,5 +86,5 @@ export const entriesOf = async (account: TestAccount, query = ''): Promise<Walle
   (await account.browser.take<{ items: WalletEntry[] }>(`/v1/wallet/entries${query}`)).items;
 
 export async function findings({ core }: Pick<Constellation, 'core'>): Promise<Finding[]> {
-  return Array.fromAsync(verifyLedger(core.context.database, core.context.config));
+  return verifyNow(core.context.database, core.context.config);
 }

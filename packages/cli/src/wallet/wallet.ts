@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { didYouMean } from '@platform/contract';
-import { creditAccount, type Finding, moneyText, verifyExport, verifyLedger } from '@platform/core/operator';
+import { creditAccount, type Finding, moneyText, verifyExport, verifyNow } from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError, understood } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
@@ -60,7 +60,7 @@ async function verify(args: readonly string[]): Promise<number> {
   const file = values.export;
   if (file !== undefined) return sayFindings(`The export ${file}`, await collect(verifyExport(await readExport(file))));
   return withLocalCore(platformConfiguration(), async ({ database, config }) =>
-    sayFindings('The ledger', await collect(verifyLedger(database, config))),
+    sayFindings('The ledger', await verifyNow(database, config)),
   );
 }
 

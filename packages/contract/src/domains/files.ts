@@ -58,6 +58,10 @@ export const sharedFile = knownFile.extend({
 });
 export type SharedFile = z.infer<typeof sharedFile>;
 
+/** `own`: of the account itself, and of nobody who opened it to the account. */
+export const pickableFile = sharedFile.extend({ own: z.boolean() });
+export type PickableFile = z.infer<typeof pickableFile>;
+
 const principal = z.union([z.strictObject({ app: appId }), z.strictObject({ account: addressInput })]);
 const accessEntry = z.strictObject({ principal, access: fileAccess });
 export type FileAccessEntry = z.infer<typeof accessEntry>;
@@ -245,7 +249,7 @@ const routes = {
     path: '/v1/account/files',
     summary: 'Files that the person can hand to an app: those of the account, and those that others opened to it',
     query: pageQuery,
-    answers: { 200: page(sharedFile) },
+    answers: { 200: page(pickableFile) },
   },
   'account.files.save': {
     ...bySession,

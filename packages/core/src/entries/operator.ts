@@ -64,4 +64,4 @@ export {
   unreserveLabel,
 } from '../placement/face.ts';
 export { type FeedStatus, feedStatus, rebuildFeed } from '../search/face.ts';
-export { creditAccount, type Finding, moneyText, verifyExport, verifyLedger } from '../wallet/face.ts';
+export { creditAccount, type Finding, moneyText, verifyExport, verifyNow } from '../wallet/face.ts';

@@ -3,4 +3,4 @@ export { creditAccount } from './credit.ts';
 export { moneyText } from './money.ts';
 export type { Finding, Rail } from './rail.ts';
 export { verifyExport } from './verify-export.ts';
-export { verifyLedger } from './verify-ledger.ts';
+export { verifyNow } from './verify-ledger.ts';

@@ -183,6 +183,25 @@ export async function unbalancedTransfers(db: Executor): Promise<UnbalancedTrans
   return rows;
 }
 
+/** Entries of payments on the side of another account than the receipt names, as far as the accounts are still there. */
+export async function misplacedEntries(db: Executor): Promise<{ readonly id: string }[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT e.id FROM wallet_entries e
+      JOIN wallet_accounts a ON a.id = e.account_id
+      JOIN wallet_receipts r ON r.id = e.receipt_id
+     WHERE a.account_key IS DISTINCT FROM CASE WHEN e.amount < 0 THEN r.account_key ELSE r.payee_key END
+     ORDER BY e.id LIMIT 1000`.execute(db);
+  return rows;
+}
+
+/** Sides that hold something for nobody. */
+export async function abandonedSides(db: Executor): Promise<{ readonly id: string }[]> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM wallet_accounts WHERE account_key IS NULL AND NOT issuer AND balance <> 0
+     ORDER BY id LIMIT 1000`.execute(db);
+  return rows;
+}
+
 /** How often each receipt of a payment stands in the ledger, where that is not once on each side. */
 export async function misusedReceipts(db: Executor): Promise<{ readonly id: string; readonly uses: number }[]> {
   const { rows } = await sql<{ id: string; uses: number }>`

@@ -84,6 +84,9 @@ const IN_DATABASE: Readonly<Record<string, string>> = {
   'the assertion of another payment with its hash': receipt(
     `assertion = ${other('assertion')}, assertion_hash = ${other('assertion_hash')}`,
   ),
+  'a side that is nobody’s': `UPDATE wallet_accounts SET account_key = NULL WHERE id = ${ADA}`,
+  'a receipt of who was paid': receipt('account_key = payee_key'),
+  'a receipt for who paid': receipt('payee_key = account_key'),
   'another public key': receipt(`assertion = regexp_replace(assertion, '"publicKey":"....', '"publicKey":"AAAA')`),
   'an assertion that is no JSON': receipt("assertion = 'nothing'"),
   'other policies': receipt("policies = '[]'"),

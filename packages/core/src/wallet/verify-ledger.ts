@@ -1,17 +1,20 @@
 // Whether the ledger in the database is what was approved: every chain, every receipt, and that nothing came from nowhere.
 import { createHash } from 'node:crypto';
 import { receipt } from '@platform/contract';
+import { sql } from 'kysely';
 import { everyRow } from '../account-files.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { Executor } from '../database/schema.ts';
 import { ChainCheck, checkPayment, checkReceipt, type HashedEntry, type Place } from './check-books.ts';
 import {
+  abandonedSides,
   type EntryRow,
   entriesOfSide,
   everyReceipt,
   everySide,
   type LedgerSide,
   ledgerSums,
+  misplacedEntries,
   misusedReceipts,
   type ReceiptRow,
   receiptsNamed,
@@ -21,6 +24,26 @@ import { executedWithoutReceipt } from './proposal-queries.ts';
 import type { Finding } from './rail.ts';
 
 const PAGE = 500;
+
+/** More than anybody reads. */
+const MOST = 1_000;
+
+/** The findings of one moment, however long it takes and whatever is paid meanwhile. */
+export function verifyNow(database: Executor, config: CoreConfig): Promise<Finding[]> {
+  return database
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await sql`SET LOCAL statement_timeout = 0`.execute(trx);
+      const found: Finding[] = [];
+      for await (const finding of verifyLedger(trx, config)) {
+        found.push(finding);
+        if (found.length === MOST) break;
+      }
+      return found;
+    });
+}
 
 /** Every fault that is found; none when all of it is what was approved. */
 export async function* verifyLedger(db: Executor, { origin, rpId }: CoreConfig): AsyncGenerator<Finding> {
@@ -35,6 +58,9 @@ export async function* verifyLedger(db: Executor, { origin, rpId }: CoreConfig):
     yield* checkReceipt(storedReceipt(row), place);
   }
   for (const { transfer, what } of await unbalancedTransfers(db)) yield { of: transfer, what };
+  for (const { id } of await misplacedEntries(db))
+    yield { of: id, what: 'stands on the side of another account than its receipt names' };
+  for (const { id } of await abandonedSides(db)) yield { of: id, what: 'holds something and belongs to nobody' };
   for (const { id, uses } of await misusedReceipts(db)) yield { of: id, what: `stands behind ${uses} entries` };
   for (const { id } of await executedWithoutReceipt(db)) yield { of: id, what: 'was carried out and has no receipt' };
   for (const { currency, sum, negative } of await ledgerSums(db)) {

@@ -8,7 +8,7 @@ import type { CoreContext } from '../../context.ts';
 import { uuidv7 } from '../../credentials/ids.ts';
 import type { Executor } from '../../database/schema.ts';
 import { requireAccountDisk } from '../../disk/face.ts';
-import { addUse, deleteBodies, growBody, insertBody, insertPiece, selectPiece, useBody } from './body-queries.ts';
+import { addUse, deleteUnused, growBody, insertBody, insertPiece, selectPiece, useBody } from './body-queries.ts';
 
 type BodyContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'config' | 'log'>;
 
@@ -104,7 +104,7 @@ async function storeArriving(
 /** Of a body that nothing came of. */
 export async function giveUp({ database, log }: BodyContext, arrived: Arrived): Promise<void> {
   if (arrived.kind === 'held') return;
-  await deleteBodies(database, [arrived.id], OVERHEAD).catch((error: unknown) =>
+  await deleteUnused(database, arrived.id, OVERHEAD).catch((error: unknown) =>
     log.warn({ err: error }, 'bytes of a refused upload stay until they are swept'),
   );
 }

@@ -52,6 +52,16 @@ export async function deleteBodies(trx: Executor, ids: readonly string[], overhe
     UPDATE content_spaces s SET bytes = s.bytes - freed.bytes FROM freed WHERE s.id = freed.space_id`.execute(trx);
 }
 
+/** Of an upload that came to nothing. One that something has by now stays: whether a commit took effect is not always known. */
+export async function deleteUnused(trx: Executor, id: string, overhead: number): Promise<void> {
+  await sql`
+    WITH gone AS (
+      DELETE FROM content_bodies WHERE id = ${id} AND NOT used RETURNING space_id, size)
+    UPDATE content_spaces s SET bytes = s.bytes - gone.size - ${overhead} FROM gone WHERE s.id = gone.space_id`.execute(
+    trx,
+  );
+}
+
 /** Makes another body of the same bytes, which nothing has yet, and counts it. @returns its id */
 export async function copyBody(trx: Executor, source: IdSource, from: string, overhead: number): Promise<string> {
   const id = `bdy-${uuidv7(source)}`;

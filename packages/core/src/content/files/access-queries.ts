@@ -21,6 +21,20 @@ export async function selectEntries(db: Executor, ids: readonly FileId[]): Promi
   return rows;
 }
 
+/** Of those entries the ones that name the account or the app: others may be many, and open nothing to them. */
+export async function selectEntriesFor(
+  db: Executor,
+  ids: readonly FileId[],
+  { accountKey, appId }: { readonly accountKey: string; readonly appId: string | null },
+): Promise<Omit<EntryRow, 'name'>[]> {
+  return db
+    .selectFrom('content_file_entries')
+    .select(['file_id', 'app_id', 'account_key', 'access'])
+    .where('file_id', 'in', ids)
+    .where((entry) => entry.or([entry('account_key', '=', accountKey), entry('app_id', '=', appId)]))
+    .execute();
+}
+
 export async function replaceEntries(
   trx: Executor,
   id: FileId,

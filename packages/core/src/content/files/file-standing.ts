@@ -13,7 +13,7 @@ import {
   type FileEntry,
   type FileFacts,
 } from '../file-rule.ts';
-import { selectEntries, selectTransfers } from './access-queries.ts';
+import { selectEntriesFor, selectTransfers } from './access-queries.ts';
 import { type FileRow, selectFile } from './file-queries.ts';
 
 /** @returns the caller as the rule of files sees it */
@@ -24,11 +24,16 @@ export async function askerOf({ pool }: Pick<CoreContext, 'pool'>, caller: AppCa
   return { accountKey, appId, manages };
 }
 
-/** What the rule needs of each file, of the transfers those of this account alone. */
-export async function factsOf(db: Executor, rows: readonly FileRow[], accountKey: string): Promise<FileFacts[]> {
+/** What the rule needs of each file: of entries and transfers, those of this account and app alone. */
+export async function factsOf(
+  db: Executor,
+  rows: readonly FileRow[],
+  accountKey: string,
+  appId: string | null,
+): Promise<FileFacts[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const entries = Map.groupBy(await selectEntries(db, ids), (entry) => entry.file_id);
+  const entries = Map.groupBy(await selectEntriesFor(db, ids, { accountKey, appId }), (entry) => entry.file_id);
   const transfers = Map.groupBy(await selectTransfers(db, ids, accountKey), (transfer) => transfer.file_id);
   return rows.map((row) => ({
     accountKey: row.owner_key,
@@ -59,7 +64,7 @@ export interface OpenFile {
 
 /** Of these, those that the app may read. */
 export async function openTo(db: Executor, rows: readonly FileRow[], asker: FileAsker): Promise<OpenFile[]> {
-  const facts = await factsOf(db, rows, asker.accountKey);
+  const facts = await factsOf(db, rows, asker.accountKey, asker.appId);
   return rows.flatMap((row, place) => {
     const one = facts[place];
     const access = one === undefined ? null : accessOfApp(one, asker);
@@ -80,7 +85,7 @@ export async function openFile(db: Executor, id: FileId, asker: FileAsker, wante
 /** As the person, who hands it over. @throws RefusalError `not_found`, `not_authorized` */
 export async function fileOfPerson(db: Executor, id: FileId, accountKey: string, wanted: FileAccess): Promise<FileRow> {
   const row = await selectFile(db, id);
-  const [facts] = row === undefined ? [] : await factsOf(db, [row], accountKey);
+  const [facts] = row === undefined ? [] : await factsOf(db, [row], accountKey, null);
   const access = facts === undefined ? null : accessOfPerson(facts, accountKey);
   if (row === undefined || access === null) throw noFile();
   if (!allowsAccess(access, wanted)) throw refuse('not_authorized', 'You may read this file, and not change it.');

@@ -5,10 +5,10 @@ import {
   type FileId,
   type FileTransfer,
   limits,
+  type PickableFile,
   type RouteBody,
   type RouteQuery,
   refuse,
-  type SharedFile,
   type UserFile,
 } from '@platform/contract';
 import type { Executor } from '../../database/schema.ts';
@@ -116,17 +116,18 @@ export async function listForPerson(
   context: FileContext,
   accountKey: string,
   query: RouteQuery<'account.files.list'>,
-): Promise<Page<SharedFile>> {
+): Promise<Page<PickableFile>> {
   const { database } = context;
   const all = { after: '', limit: limits.filesOfAccount.value };
-  const own = await selectOfAccount(database, accountKey, all);
+  const owned = await selectOfAccount(database, accountKey, all);
   const opened = await selectOpened(database, { ...all, accountKey, appId: null });
-  const rows = [...own, ...opened];
-  const facts = await factsOf(database, rows, accountKey);
+  const rows = [...owned, ...opened];
+  const facts = await factsOf(database, rows, accountKey, null);
   const items = rows.flatMap((row, place) => {
     const one = facts[place];
     const access = one === undefined ? null : accessOfPerson(one, accountKey);
-    return access === null ? [] : [{ ...shownUserFile(row), access, from: shownOwner(context, row, accountKey) }];
+    const own = place < owned.length;
+    return access === null ? [] : [{ ...shownUserFile(row), access, from: shownOwner(context, row, accountKey), own }];
   });
   return listPage(context, query, { name: `person-files:${accountKey}`, items, idOf: ({ id }) => id });
 }

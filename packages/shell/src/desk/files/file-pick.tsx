@@ -1,5 +1,5 @@
 // The question which file an app may have: the person picks one, and the app gets that one until it is taken back.
-import type { PickedFile, SharedFile } from '@platform/contract';
+import type { PickableFile, PickedFile } from '@platform/contract';
 import { sizeText } from '@platform/contract/sizes';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
@@ -27,10 +27,10 @@ export async function askForFile(asker: Asker, appId: string, access: Access): P
 }
 
 function FilePick({ asked }: { readonly asked: Asked & Choice }) {
-  const [files, setFiles] = useState<readonly SharedFile[]>();
+  const [files, setFiles] = useState<readonly PickableFile[]>();
   const [unread, setUnread] = useState<string>();
   const [words, setWords] = useState('');
-  const [chosen, setChosen] = useState<SharedFile>();
+  const [chosen, setChosen] = useState<PickableFile>();
   const { busy, failure, run } = useAction();
   const search = useId();
   useEffect(() => {
@@ -42,7 +42,7 @@ function FilePick({ asked }: { readonly asked: Asked & Choice }) {
   const sought = words.trim().toLocaleLowerCase();
   const found = usable.filter(({ name }) => name.toLocaleLowerCase().includes(sought));
 
-  async function hand({ id }: SharedFile): Promise<void> {
+  async function hand({ id }: PickableFile): Promise<void> {
     const body = { appId: asked.appId, access: asked.access };
     const done = await run(async () => {
       const { file } = await call('account.files.handOver', { params: { id }, body });
@@ -70,11 +70,15 @@ function FilePick({ asked }: { readonly asked: Asked & Choice }) {
               id={search}
               type="text"
               value={words}
-              onInput={({ currentTarget }) => setWords(currentTarget.value)}
+              onInput={({ currentTarget }) => {
+                setWords(currentTarget.value);
+                // What is handed over is always seen.
+                setChosen(undefined);
+              }}
             />
           </label>
           <fieldset class="contact-choice">
-            <legend class="only-read">Your files</legend>
+            <legend class="only-read">Files to choose from</legend>
             {found.map((one) => (
               <label key={one.id} class="contact-line">
                 <input
@@ -110,7 +114,8 @@ function FilePick({ asked }: { readonly asked: Asked & Choice }) {
   );
 }
 
-function aboutOf({ size, from, access }: SharedFile): string {
-  const whose = access === 'manage' || !('account' in from) ? '' : ` · from ${from.account}`;
+/** Whatever others opened to the person, it is not theirs, and is said to be so. */
+function aboutOf({ size, from, own }: PickableFile): string {
+  const whose = own ? '' : ` · from ${'account' in from ? from.account : from.app}`;
   return `${sizeText(size)}${whose}`;
 }

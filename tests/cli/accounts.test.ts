@@ -102,14 +102,15 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': KEEPER };
   await publishTestApp(guest, 'diary', { name: 'Diary', workload }, files);
   await guest.browser.take('/v1/apps', { body: { appId: 'diary' } });
-  const { id } = (JSON.parse(await ok('ps', '--json')) as { items: { id: string }[] }).items[0] ?? assert.fail();
+  const backends = (JSON.parse(await ok('ps', '--json')) as { items: { id: string; appId: string }[] }).items;
+  const { id } = backends.find(({ appId }) => appId === 'diary') ?? assert.fail();
   const volume = path.join(place.dataDirectory, 'volumes', id);
   await until('its backend wrote', () => existsSync(volume), 60_000);
 
   await ok('account', 'plan', 'guest', 'paid');
   assert.match(
     await ok('account', 'list'),
-    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +10 +\d\d MiB +1 +2\S+T\d\d:\d\dZ +2\S+T\d\d:\d\dZ\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
+    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +11 +\d\d MiB +1 +2\S+T\d\d:\d\dZ +2\S+T\d\d:\d\dZ\nlandlord +active +free \(default\) +\d+ +32 MiB +1 /,
   );
   const { items } = JSON.parse(await ok('account', 'list', '--json')) as { items: { name: string; plan: string }[] };
   assert.deepEqual(

@@ -91,7 +91,7 @@ test('another user of the machine gets nothing but through, to what sandboxes ar
 }, () => {
   const as = { uid: 65_534, gid: 65_534, encoding: 'utf8' } as const;
   const folder = place.dataDirectory;
-  for (const name of ['', 'volumes', 'runtime', 'workloads', 'postgres', 'packages', 'logs', 'node', 'run'])
+  for (const name of ['', 'agents', 'volumes', 'runtime', 'workloads', 'postgres', 'packages', 'logs', 'node', 'run'])
     assert.notEqual(spawnSync('ls', [path.join(folder, name)], as).status, 0, `ls ${name}`);
   for (const name of ['master.key', 'instance.lock', 'run/instance.json', 'node/node.key', 'runtime/identities.json'])
     assert.notEqual(spawnSync('cat', [path.join(folder, name)], as).status, 0, `cat ${name}`);

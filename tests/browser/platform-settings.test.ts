@@ -52,7 +52,6 @@ before(async () => {
   browser = await launchBrowser();
   landlord = await newPerson(browser, DESKTOP);
   page = landlord.page;
-  landlord.context.setDefaultTimeout(8_000);
   await page.goto(world.origin);
   await page.getByLabel('Account name').fill('landlord');
   await page.getByRole('button', { name: 'Create account', exact: true }).click();

@@ -33,7 +33,14 @@ command-lines.json                 machines whose ./platform is signed in
 connections.json                   clients outside that may use your tools, and what they may do
 web-search.json                    which agents may search the web without asking you
 tool-calls-*.jsonl                 which app or client used which tool, and what came of it
+tool-proposals-*.jsonl             what was proposed to you, and what came of it
 contacts-*.jsonl                   the people in your contacts
+wallet.json                        your wallet: entries, receipts and policies. ./platform wallet verify --export reads it
+wallet-proposals-*.jsonl           what apps proposed to it
+collections/<id>/collection.json   a collection of yours: its name, and with whom you share it
+collections/<id>/items-*.jsonl     its items, each with the file beside it that holds its bytes
+collections/<id>/items/<number>    those bytes
+collections-of-others.json         collections that others share with you
 apps-*.jsonl                       installed apps, with the one that is your home screen
 home.json                          the order of the tiles on it, and which are pinned
 made-apps.json                     apps that your apps made for you, those that wait for you, errors of their pages
@@ -54,6 +61,7 @@ ${volumes ? IN_VOLUMES : ''}
 Not in here:
 ${volumes ? '' : NO_VOLUMES}- what apps keep in object storage, and what their pages keep in your browser. Use what each app offers to export, or ask
   the operator for a copy.
+- your files in Files, and files that apps keep for themselves. Download yours in Files.
 - values of secrets and keys of AI providers: the platform never gives them out.
 - the text of search entries: the platform keeps only its words.
 - logs of backends: they stay on their machines. Settings shows them.

@@ -35,7 +35,7 @@ before(async () => {
   const served = vectors.cases.flatMap(({ serves }) => (serves === undefined ? [] : [serves]));
   const { hash } = await publish(
     account,
-    'files',
+    'served-files',
     {
       frontend: { entry: 'index.html', csp: { connect: ['https://api.example'] } },
       permissions: [{ id: 'network.connect', resources: ['https://api.example'] }],
@@ -49,8 +49,8 @@ before(async () => {
     },
   );
   await plant(path.join(platform.core.context.config.packagesDirectory, hash));
-  await install(account, 'files');
-  host = await hostOf('files');
+  await install(account, 'served-files');
+  host = await hostOf('served-files');
 });
 
 after(() => platform.close());
@@ -120,7 +120,7 @@ test('a link on the disk is followed neither as a file nor as a folder', async (
 test('the address of an app in a tab of its own leads to the shell, and its files and frame do not', async () => {
   const at = (dest: string, mode = 'navigate') => get('/', { 'sec-fetch-dest': dest, 'sec-fetch-mode': mode });
   const { status, headers } = await at('document');
-  assert.deepEqual([status, headers.location], [303, `${platform.core.context.config.origin}/#/app/files`]);
+  assert.deepEqual([status, headers.location], [303, `${platform.core.context.config.origin}/#/app/served-files`]);
   for (const answer of [await at('iframe'), await at('empty', 'cors'), await get('/')])
     assert.equal(answer.status, 200, answer.text);
   assert.equal(
@@ -236,7 +236,7 @@ test('a part of a file is answered as asked, and a part that is not there is ref
 
 test('a path that only the script knows opens the app; a missing file stays missing', async () => {
   const page = { accept: 'text/html,application/xhtml+xml' };
-  assert.match((await get('/notes/1', page)).text, /<title>files/);
+  assert.match((await get('/notes/1', page)).text, /<title>served-files/);
   assert.equal((await get('/notes/1')).status, 404);
   const missing = await get('/gone.js', page);
   assert.deepEqual([missing.status, missing.headers['content-type']], [404, 'text/plain; charset=utf-8']);
@@ -262,11 +262,11 @@ test('an app host takes nothing: other methods and service workers are refused',
 test('a host answers only for the app and label it was made of', async () => {
   await publish(account, 'other-app');
   await install(account, 'other-app');
-  const { host_label } = await installationRow(platform, account, 'files');
+  const { host_label } = await installationRow(platform, account, 'served-files');
   const { port } = platform;
   const wrong = [
     `other-app--${host_label}.apps.platform.localhost:${port}`,
-    `files--${'a'.repeat(host_label.length)}.apps.platform.localhost:${port}`,
+    `served-files--${'a'.repeat(host_label.length)}.apps.platform.localhost:${port}`,
   ];
   for (const other of wrong) {
     const answer = await get('/', { host: other });

@@ -19,13 +19,23 @@ test('with space nothing is held back', () => {
   leavingReserve(tmpdir())();
 });
 
+/** By the session, for the page of an app. */
+const FOR_APPS = [
+  'account.files.save',
+  'apps.mcp.call',
+  'apps.pageErrors.report',
+  'apps.searchIndex',
+  'apps.wallet.payments',
+  'apps.wallet.policies',
+];
+
 test('only what apps, connected clients and address books add waits: people register, sign in, and everybody reads and removes', () => {
   const filling = Object.entries<RouteSpec>(routes).filter(([, { fillsDatabase }]) => fillsDatabase);
   assert.ok(filling.length > 0);
   for (const [id, { method, callers }] of filling) {
     assert.ok(method === 'POST' || method === 'PUT' || method === 'PATCH', id);
     const isOfApps = callers.every((kind) => ['installation', 'frontend', 'connection'].includes(kind));
-    const forApp = id === 'apps.searchIndex' || id === 'apps.mcp.call' || id === 'account.files.save';
+    const forApp = FOR_APPS.includes(id);
     assert.ok(isOfApps || forApp || id.startsWith('account.contacts.'), id);
   }
 });

@@ -64,7 +64,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Before every other script, so that it hears of each that cannot be loaded. */
+/** Before every other script, so that it reports each that cannot be loaded. */
 function withErrors(page: string): string {
   return page.replace('<script ', () => `<script src="${ERRORS_NAME}"></script>\n    <script `);
 }

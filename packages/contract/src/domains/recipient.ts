@@ -61,10 +61,7 @@ export const putRecipientBody = z.strictObject({
     .array(recipientWrapping)
     .min(1)
     .max(MOST_WRAPPINGS)
-    .refine(
-      (all) => new Set(all.map(({ passkeyId }) => passkeyId)).size === all.length,
-      'must name each passkey once',
-    ),
+    .refine((all) => new Set(all.map(({ passkeyId }) => passkeyId)).size === all.length, 'must name each passkey once'),
   /** Needed for another public key than the one before. */
   confirmation: passkeyConfirmation.optional(),
 });

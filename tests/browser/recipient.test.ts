@@ -100,7 +100,9 @@ async function passkeysPage(page: Page): Promise<void> {
 }
 
 for (const [device, viewport] of DEVICES)
-  test(`on a ${device}, an app seals and opens after a sign-in, and with a second passkey`, { timeout: STORY_MS }, async (t) => {
+  test(`on a ${device}, an app seals and opens after a sign-in, and with a second passkey`, {
+    timeout: STORY_MS,
+  }, async (t) => {
     const { page, context, plugInKey, complaints } = await newPerson(browser, viewport);
     t.after(() => context.close());
     const name = `writer-${device}`;

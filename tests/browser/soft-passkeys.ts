@@ -83,7 +83,10 @@ function replaceCredentials(): void {
   interface Answered {
     readonly id: string;
     readonly response: Readonly<Record<string, string>>;
-    readonly prf: { readonly enabled?: boolean; readonly results?: Readonly<Record<string, string | undefined>> } | null;
+    readonly prf: {
+      readonly enabled?: boolean;
+      readonly results?: Readonly<Record<string, string | undefined>>;
+    } | null;
   }
   const ask = (globalThis as unknown as { softPasskey(what: string, asked: object): Promise<Answered | null> })
     .softPasskey;
@@ -94,7 +97,10 @@ function replaceCredentials(): void {
   const textOf = (source: BufferSource | undefined) => {
     if (source === undefined) return undefined;
     const view = ArrayBuffer.isView(source) ? new Uint8Array(source.buffer) : new Uint8Array(source as ArrayBuffer);
-    return btoa(String.fromCharCode(...view)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+    return btoa(String.fromCharCode(...view))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replaceAll('=', '');
   };
   const idsOf = (list: readonly PublicKeyCredentialDescriptor[] = []) => list.map(({ id }) => ({ id: textOf(id) }));
   for (const what of ['create', 'get'] as const) {

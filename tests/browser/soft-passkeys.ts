@@ -28,7 +28,6 @@ interface Asked {
   readonly challenge: string;
   readonly user?: { readonly id: string };
   readonly pubKeyCredParams?: readonly { readonly alg: number }[];
-  readonly excludeCredentials: readonly { readonly id: string }[];
   readonly allowCredentials: readonly { readonly id: string }[];
   readonly first?: string;
   readonly second?: string;
@@ -43,10 +42,10 @@ export async function useSoftPasskeys(context: BrowserContext, passkeys: SoftPas
 function answer(passkeys: SoftPasskeys, what: 'create' | 'get', asked: Asked) {
   passkeys.ceremonies += 1;
   const { authenticator, kinds } = passkeys;
-  const { user, pubKeyCredParams = [], excludeCredentials, challenge } = asked;
+  const { user, pubKeyCredParams = [], challenge } = asked;
   if (what === 'create') {
     if (user === undefined) throw new Error('a creation names no user');
-    const made = authenticator.create({ publicKey: { challenge, user, pubKeyCredParams, excludeCredentials } });
+    const made = authenticator.create({ publicKey: { challenge, user, pubKeyCredParams, excludeCredentials: [] } });
     const credential = authenticator.credentials.at(-1);
     if (credential !== undefined) kinds.set(credential, passkeys.prf);
     return { ...made, prf: outputs(passkeys, credential, asked, 'create') };
@@ -102,6 +101,7 @@ function replaceCredentials(): void {
       .replaceAll('/', '_')
       .replaceAll('=', '');
   };
+  // Each stands for an authenticator of its own, so none excludes another.
   const idsOf = (list: readonly PublicKeyCredentialDescriptor[] = []) => list.map(({ id }) => ({ id: textOf(id) }));
   for (const what of ['create', 'get'] as const) {
     const replaced = async ({ publicKey }: { readonly publicKey: PublicKeyCredentialCreationOptions }) => {
@@ -113,7 +113,6 @@ function replaceCredentials(): void {
           user: { id: textOf(publicKey.user.id) },
           pubKeyCredParams: publicKey.pubKeyCredParams.map(({ alg }) => ({ alg })),
         }),
-        excludeCredentials: idsOf(publicKey.excludeCredentials),
         allowCredentials: idsOf(allowCredentials),
         first: textOf(inputs?.first),
         second: textOf(inputs?.second),
@@ -141,4 +140,32 @@ function replaceCredentials(): void {
     };
     Object.defineProperty(navigator.credentials, what, { value: replaced });
   }
+}
+
+/** Adds every private key that a page of the context imports or exports, hexadecimal. */
+export async function watchPrivateKeys(context: BrowserContext, seen: Set<string>): Promise<void> {
+  await context.exposeFunction('privateKey', (hex: string) => void seen.add(hex));
+  await context.addInitScript(tellPrivateKeys);
+}
+
+/** In the page: what goes into WebCrypto or comes out of it as a private key. */
+function tellPrivateKeys(): void {
+  const { subtle } = crypto;
+  const tell = (bytes: Uint8Array) => {
+    const hex = [...bytes.slice(-32)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+    (globalThis as unknown as { privateKey(hex: string): void }).privateKey(hex);
+  };
+  const importKey = subtle.importKey.bind(subtle) as (...args: unknown[]) => Promise<CryptoKey>;
+  const exportKey = subtle.exportKey.bind(subtle) as (...args: unknown[]) => Promise<ArrayBuffer>;
+  Object.assign(subtle, {
+    importKey(format: string, bytes: Uint8Array, ...more: unknown[]) {
+      if (format === 'pkcs8') tell(new Uint8Array(bytes));
+      return importKey(format, bytes, ...more);
+    },
+    async exportKey(format: string, key: CryptoKey) {
+      const bytes = await exportKey(format, key);
+      if (format === 'pkcs8') tell(new Uint8Array(bytes));
+      return bytes;
+    },
+  });
 }

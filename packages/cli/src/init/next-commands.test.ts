@@ -26,10 +26,11 @@ for (const [version, isEnough] of [
   ['v22.12.0', true],
   ['v26.0.0', true],
 ] as const)
-  test(`with Node ${version}, the build runs on ${isEnough ? 'it' : "the platform's own Node"}`, async (context) => {
+  test(`with Node ${version}, Vite is installed and runs on ${isEnough ? 'it' : "the platform's own Node"}`, async (context) => {
     await withNode(context, version);
-    const publish = nextCommands('plan', 'typescript').at(-1)?.command ?? '';
-    const own = `PATH=${path.dirname(process.execPath)}:$PATH npm run build && `;
-    assert.ok(publish.startsWith(isEnough ? 'npm run build && ' : own), publish);
-    assert.doesNotMatch(nextCommands('plan', 'javascript').at(-1)?.command ?? '', /npm run/);
+    const npm = isEnough ? 'npm' : `PATH=${path.dirname(process.execPath)}:$PATH npm`;
+    const [first, , last] = nextCommands('plan', 'typescript');
+    assert.equal(first?.command, `cd plan && ${npm} install`);
+    assert.ok(last?.command.startsWith(`${npm} run build && `), last?.command);
+    for (const { command } of nextCommands('plan', 'javascript')) assert.doesNotMatch(command, /npm/);
   });

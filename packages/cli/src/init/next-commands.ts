@@ -15,9 +15,10 @@ export interface NextCommand {
 export function nextCommands(folder: string, language: Language): readonly NextCommand[] {
   const platform = isOnPath() ? 'platform' : quoted(PLATFORM);
   const enter = path.resolve(folder) === process.cwd() ? [] : [`cd ${quoted(folder)}`];
-  const install = language === 'typescript' ? ['npm install'] : [];
-  const build =
-    language === 'typescript' ? [`${hasNodeForVite() ? '' : `PATH=${quoted(ownNode())}:$PATH `}npm run build`] : [];
+  // Both: npm leaves out the parts of Vite that its Node cannot run.
+  const npm = hasNodeForVite() ? 'npm' : `PATH=${quoted(ownNode())}:$PATH npm`;
+  const install = language === 'typescript' ? [`${npm} install`] : [];
+  const build = language === 'typescript' ? [`${npm} run build`] : [];
   const first = [...enter, ...install].join(' && ');
   return [
     ...(first === ''

@@ -101,8 +101,7 @@ test('a wrong setting has an exit code of its own, by which a service manager do
   const wrong = await run(['ps'], { PLATFORM_LISTEN_PORT: 'x' });
   assert.equal(wrong.code, 78, wrong.error);
   assert.match(wrong.error, /PLATFORM_LISTEN_PORT is "x"/);
-  const { PLATFORM_LISTEN_PORT } = place.environment;
-  const contradictory = await run(['start'], { PLATFORM_NODE_LISTEN_PORT: PLATFORM_LISTEN_PORT });
+  const contradictory = await run(['start'], { PLATFORM_LISTEN_PORT: '9787', PLATFORM_NODE_LISTEN_PORT: '9787' });
   assert.equal(contradictory.code, 78, contradictory.error);
 });
 

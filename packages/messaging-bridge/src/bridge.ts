@@ -2,13 +2,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAccounts } from './accounts/accounts.ts';
-import { userOfService } from './accounts/provisioning.ts';
 import { type Claim, openClaim } from './claim.ts';
 import { openDoorbell } from './doorbell.ts';
 import { OperationError } from './failure.ts';
 import { listen } from './listener.ts';
 import type { Log } from './log.ts';
-import { openHomeserver, serverOf } from './matrix/homeserver.ts';
+import { openHomeserver, serverOf, whoIs } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
 import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
 import { openNotices } from './notices.ts';
@@ -107,7 +106,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     async function connect(): Promise<Claim | null> {
       for (let pause = FIRST_PAUSE_MS; !ending.signal.aborted; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
         try {
-          const userId = await userOfService(homeserver);
+          const userId = await whoIs(homeserver, null);
           const name = serverOf(userId);
           const claim = openClaim({ folder, homeserver, userId, hasAccounts: () => [...cards.all()].length > 0 });
           problem =

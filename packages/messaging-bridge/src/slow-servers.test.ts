@@ -201,6 +201,29 @@ test('whoever asks while their room is being made by the other side is in one op
   );
 });
 
+test('whoever is blocked while a room is made for a message gets nothing, nor of what was encrypted before', async () => {
+  const { homeserver, ada, zoe } = world;
+  const failing = homeserver.instead(/\/send\//, () => new Raw(502, '<html>'));
+  await assert.rejects(send(quick, 'encrypted'), failsWith('unavailable'));
+  failing();
+  const before = callsTo(/\/send\//).length;
+  await world.deliver({ rooms: { leave: { '!room': {} } } });
+  homeserver.instead(/^\/createRoom$/, () => ({ room_id: '!made' }));
+  const sent = send(quick, 'too late').catch((error: unknown) => error);
+  await until('the room to be made', () => callsTo('/createRoom').length === 1);
+  // It is shown later.
+  await until('a look for it', async () => {
+    const asked = callsTo('/sync').length;
+    await world.ring();
+    return callsTo('/sync').length > asked;
+  });
+  await ada.ask('block', { conversationId: quick });
+  homeserver.queue(ada.userId, joinedRoom('!made', ada.userId, zoe.userId));
+  assert.ok(failsWith('conflict')(await sent));
+  await assert.rejects(send(quick, 'encrypted'), failsWith('conflict'));
+  assert.equal(callsTo(/\/send\//).length, before);
+});
+
 test('an address at a slow server is looked up beside everything else', async () => {
   const { homeserver, ada } = world;
   homeserver.instead(/^\/profile\/@nobody/, async () => {

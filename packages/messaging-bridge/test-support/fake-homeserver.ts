@@ -76,7 +76,7 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
 
   function respond(call: Call): unknown {
     const { path, userId, body } = call;
-    if (path === '/account/whoami') return { user_id: `@platform-messaging:${serverName}` };
+    if (path === '/account/whoami') return { user_id: userId || `@platform-messaging:${serverName}` };
     if (path === '/devices') return { devices: [] };
     if (path === '/sync') return sync(userId);
     if (path === '/keys/upload') return upload(userId, body);

@@ -180,6 +180,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   function noteNews(accountId: string, account: Account, after: number): void {
     const { book } = account;
+    for (const id of book.forgotten()) notices.dropConversation(accountId, id);
     if (book.last() <= after) return;
     notices.look(
       accountId,

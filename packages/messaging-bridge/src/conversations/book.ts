@@ -131,6 +131,8 @@ export interface Book {
   undecryptedBytes(): number;
   /** Removes a conversation in which nothing was said, with all that is known of it. */
   forget(conversation: string): void;
+  /** Those that were forgotten since this was last asked. */
+  forgotten(): readonly string[];
   /** Of one conversation, in their places. */
   messagesOf(conversation: string): readonly string[];
   /** Messages that changed after a number, in the order of their changes. */
@@ -167,6 +169,7 @@ export function openBook(store: AccountStore): Book {
     return list;
   };
   const ciphers = new Map<string, string>();
+  let forgotten: string[] = [];
   const bytesOf = new Map<string, number>();
   const weigh = (conversation: string, bytes: number) => {
     const total = (bytesOf.get(conversation) ?? 0) + bytes;
@@ -241,7 +244,13 @@ export function openBook(store: AccountStore): Book {
       allowances.delete(conversation);
       told.delete(conversation);
       placed.delete(conversation);
+      forgotten.push(conversation);
       for (const room of [...rooms.values()]) if (room.conversation === conversation) rooms.delete(room.id);
+    },
+    forgotten() {
+      const gone = forgotten;
+      forgotten = [];
+      return gone;
     },
     messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),
     *changedAfter(number) {

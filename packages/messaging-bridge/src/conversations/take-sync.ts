@@ -2,7 +2,7 @@
 // first, then rooms, then where the next sync begins, so that whatever is lost by a crash comes again.
 import type * as z from 'zod';
 import type { Account } from '../accounts/account.ts';
-import { HomeserverGoneError, MatrixError } from '../matrix/homeserver.ts';
+import { HomeserverGoneError, MatrixError, saysNotThere, whoIs } from '../matrix/homeserver.ts';
 import { anything, type JoinedRoom, messagesAnswer, type RoomEvent, syncAnswer } from '../matrix/shapes.ts';
 import type { Room } from './book.ts';
 import { declineComparisons } from './decline-comparisons.ts';
@@ -266,8 +266,7 @@ export async function join(
     return true;
   } catch (error) {
     if (!(error instanceof MatrixError)) throw error;
-    if (error.code === 'M_FORBIDDEN' || error.code === 'M_NOT_FOUND')
-      book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), dead: true });
+    if (await isOfRoom(account, error)) book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), dead: true });
     return false;
   }
 }
@@ -286,6 +285,16 @@ async function follow(account: Account, { conversation, replacement }: Room, clo
   return joinInPassing(account, room, clock, replacement.via);
 }
 
+/**
+ * Whether a refusal says that a room is not there for an account, and will not be. Where the homeserver takes nothing of the
+ * account, as with another registration, it says nothing of the room.
+ *
+ * @throws MatrixError, HomeserverGoneError where it takes nothing
+ */
+export async function isOfRoom({ homeserver, as }: Account, error: unknown): Promise<boolean> {
+  return saysNotThere(error) && (await whoIs(homeserver, as)) === as.userId;
+}
+
 /** Leaves a room for good. */
 export async function leaveRoom(account: Account, roomId: string): Promise<void> {
   const { homeserver, as, book } = account;
@@ -298,9 +307,9 @@ export async function leaveRoom(account: Account, roomId: string): Promise<void>
         answer: anything,
         asksOthers: true,
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // It is as if left where the account is not in it any more.
-        if (!(error instanceof MatrixError && (error.status === 403 || error.status === 404))) throw error;
+        if (!(await isOfRoom(account, error))) throw error;
       }),
   );
   const room = book.rooms.get(roomId);

@@ -224,6 +224,69 @@ test('whoever is blocked while a room is made for a message gets nothing, nor of
   assert.equal(callsTo(/\/send\//).length, before);
 });
 
+/** An open conversation in a room, of which a sync then leaves something out that is at a slow server. */
+async function gapWith(name: string): Promise<{ id: string; says: (body: string) => Promise<object> }> {
+  const { homeserver, ada } = world;
+  const other = await openForeignDevice(homeserver, name);
+  const room = `!${name}`;
+  await world.deliver(joinedRoom(room, ada.userId, other.userId));
+  await other.share(room, ada.userId);
+  await world.deliver({});
+  const said = async (body: string) => event('m.room.encrypted', other.userId, await other.encrypt(room, text(body)));
+  const [first, second, third, fourth] = await Promise.all(['1', '2', '3', '4'].map(said));
+  const held = slow;
+  homeserver.instead(new RegExp(`^/rooms/${room}/messages$`), async () => {
+    await held;
+    return { chunk: [third, second] };
+  });
+  const inRoom = (timeline: object) => ({ rooms: { join: { [room]: { timeline } } } });
+  await world.deliver(inRoom({ events: [first] }));
+  await world.deliver(inRoom({ events: [fourth], limited: true, prev_batch: 'before' }));
+  await until('the history to be asked for', () => callsTo(`/rooms/${room}/messages`).length > 0);
+  return {
+    id: (await ada.conversationWith(other.userId)).id,
+    says: async (body) => inRoom({ events: [await said(body)], prev_batch: 'later' }),
+  };
+}
+
+test('while history of one room is fetched from a slow server, everything else goes on, and that room keeps its order', async () => {
+  const { id, says: saying } = await gapWith('yan');
+  await workGoesOn();
+  await world.deliver(await saying('5'));
+  await world.deliver(await saying('6'));
+  const sent = send(id, '7');
+  await workGoesOn();
+  assert.deepEqual(await world.bodies(id), ['1']);
+  release();
+  await sent;
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4', '5', '6', '7']);
+});
+
+test('a bridge that ends while history is fetched fetches it again, and what came meanwhile is there once', async () => {
+  const { id, says: saying } = await gapWith('yan');
+  await world.deliver(await saying('5'));
+  await world.restart();
+  await world.deliver(await saying('6'));
+  release();
+  await until('all', async () => (await world.bodies(id)).length === 6);
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4', '5', '6']);
+});
+
+test('history that is missing while a homeserver is away is asked for until it is there again', async () => {
+  const { homeserver } = world;
+  const refusing = homeserver.instead(/\/messages$/, () => new Raw(502, '<html>'));
+  const away = homeserver.instead(/^\/account\/whoami$/, () => new Raw(502, '<html>'));
+  const { id } = await gapWith('yan');
+  release();
+  const asked = () => callsTo('/account/whoami').length;
+  const before = asked();
+  await until('several tries', () => asked() >= before + 1);
+  refusing();
+  away();
+  await until('all', async () => (await world.bodies(id)).length === 4);
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4']);
+});
+
 test('an address at a slow server is looked up beside everything else', async () => {
   const { homeserver, ada } = world;
   homeserver.instead(/^\/profile\/@nobody/, async () => {

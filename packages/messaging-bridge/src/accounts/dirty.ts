@@ -14,7 +14,6 @@ export interface Dirty {
   close(): Promise<void>;
 }
 
-const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const FIRST_WAIT_MS = 100;
@@ -22,8 +21,10 @@ const FIRST_WAIT_MS = 100;
 /**
  * @param sync takes in what is new. @returns the most milliseconds until it should be done again though nobody marks it, as what
  * it waits for is not announced; `null` where it waits for nothing
+ *
+ * @param atOnce of all accounts
  */
-export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log): Dirty {
+export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log, atOnce: number): Dirty {
   const marked = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
@@ -64,7 +65,7 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
 
   function next(): void {
     for (const accountId of marked) {
-      if (isClosed || running.size >= AT_ONCE) return;
+      if (isClosed || running.size >= atOnce) return;
       // What came during its sync is for the one after it.
       if (running.has(accountId)) continue;
       marked.delete(accountId);

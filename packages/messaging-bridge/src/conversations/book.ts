@@ -2,7 +2,7 @@
 // is with one person: rooms come and go, by upgrades and by either side beginning anew.
 import { createHash, randomBytes } from 'node:crypto';
 import type { ConversationState } from '@platform/contract';
-import type { RoomEvent } from '../matrix/shapes.ts';
+import type { JoinedRoom, RoomEvent } from '../matrix/shapes.ts';
 import type { AccountStore, Table } from '../store/account-store.ts';
 import type { Told } from './attention.ts';
 import { MESSAGE_BYTES, MOST_BYTES } from './rules.ts';
@@ -41,7 +41,7 @@ export interface Room {
   readonly encrypted: boolean;
   /** The room that an upgrade put in its place, and a server that is in it. */
   readonly replacement: { readonly roomId: string; readonly via: string } | null;
-  /** What was said in it before this account joined was fetched. */
+  /** A sync has shown it since this account joined. */
   readonly filled: boolean;
   /** Cannot be joined: the invitation was withdrawn, or the room is no more. */
   readonly dead: boolean;
@@ -77,6 +77,22 @@ export interface Undecrypted {
   readonly since: number;
 }
 
+/** What a sync left out of a room's timeline, by the room. */
+export interface Gap {
+  readonly roomId: string;
+  /** Where fetching it begins, backwards. */
+  readonly from: string;
+  /** Fetches that failed. */
+  readonly tries: number;
+}
+
+/** What a sync had of a room while something before it was missing; by its place. */
+export interface Held {
+  readonly roomId: string;
+  readonly place: number;
+  readonly joined: JoinedRoom;
+}
+
 /** A message of this account, from before it was sent. */
 export interface Sending {
   /** As the homeserver knows it. */
@@ -110,6 +126,8 @@ export interface Book {
   readonly rooms: Table<Room>;
   readonly messages: Table<Message>;
   readonly undecrypted: Table<Undecrypted>;
+  readonly gaps: Table<Gap>;
+  readonly held: Table<Held>;
   readonly sendings: Table<Sending>;
   readonly comparisons: Table<Comparison>;
   /** By the other side of a conversation. */
@@ -150,6 +168,7 @@ export function openBook(store: AccountStore): Book {
   const messages = store.table<Message>('messages');
   const meta = store.table<string>('meta');
   const undecrypted = measured(store.table<Undecrypted>('undecrypted'));
+  const held = store.table<Held>('held');
   const allowances = store.table<Allowance>('allowances');
   const told = store.table<Told>('told');
   const epoch = meta.get('epoch') ?? randomBytes(8).toString('hex');
@@ -159,6 +178,7 @@ export function openBook(store: AccountStore): Book {
   for (const { changed, place } of messages.values()) last = Math.max(last, changed, place);
   for (const { since } of rooms.values()) last = Math.max(last, since);
   for (const { place } of undecrypted.values()) last = Math.max(last, place);
+  for (const { place } of held.values()) last = Math.max(last, place);
   let feed = [...messages.values()]
     .toSorted((a, b) => a.changed - b.changed)
     .map(({ id, changed }) => ({ id, changed }));
@@ -209,6 +229,8 @@ export function openBook(store: AccountStore): Book {
     rooms,
     messages,
     undecrypted,
+    gaps: store.table('gaps'),
+    held,
     sendings: store.table('sendings'),
     comparisons: store.table('comparisons'),
     allowances,

@@ -7,8 +7,9 @@ import { MatrixError, saysNotThere } from '../matrix/homeserver.ts';
 import type { Obstacles } from '../matrix/machine.ts';
 import { sentAnswer } from '../matrix/shapes.ts';
 import type { Book, Conversation, Message, Sending } from './book.ts';
+import { isHeard } from './gaps.ts';
 import { currentRoom, makeRoom } from './open-room.ts';
-import { MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
+import { HEARD_BEFORE_SENDING_MS, MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
 import { sayNewIdentity, sayUnconfirmed } from './say-keys.ts';
 import { settleSending } from './take-events.ts';
 import { presentIn } from './take-rooms.ts';
@@ -29,6 +30,7 @@ export async function sendMessage(
   if (known !== undefined && known.messageId !== null) return messageOf(book, known.messageId);
   // Devices that are new get no key otherwise; and what was sent before a crash may be there.
   await takeSync(account, clock);
+  await requireHeard(account, input.conversationId, clock);
   const sending =
     book.sendings.get(transactionId) ?? (await prepare(account, { ...input, transactionId }, digest, clock));
   if (sending.messageId !== null) return messageOf(book, sending.messageId);
@@ -51,6 +53,14 @@ function messageOf(book: Book, id: string): Message {
   const message = book.messages.get(id);
   if (message === undefined) throw new OperationError('conflict', 'This message was sent, and is no longer kept.');
   return message;
+}
+
+/** What is written now comes after all that was said before. @throws OperationError `unavailable` */
+async function requireHeard(account: Account, id: string, clock: () => number): Promise<void> {
+  const begun = account.book.last();
+  if (!(await isHeard(account, id, HEARD_BEFORE_SENDING_MS)))
+    throw new OperationError('unavailable', 'What was said before is still being fetched. Try again later.');
+  if (account.book.last() > begun) await takeSync(account, clock);
 }
 
 /** Encrypts it and keeps that, so that it is the same that is sent again. */

@@ -1,0 +1,223 @@
+// What a sync left out of a room's timeline. It is fetched page by page, each apart, so that all else of the account goes on; what
+// syncs have of the room meanwhile is held until it is there, so that everything is taken in in its order. A gap and what is held are
+// kept with the sync that they are of; pages are not, and are fetched again after a restart.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Account } from '../accounts/account.ts';
+import { HomeserverGoneError, MatrixError, whoIs } from '../matrix/homeserver.ts';
+import { type JoinedRoom, messagesAnswer, type RoomEvent } from '../matrix/shapes.ts';
+import type { Book, Gap, Room } from './book.ts';
+import {
+  BACKFILL_BYTES,
+  BACKFILL_EVENTS,
+  BACKFILL_MS,
+  BACKFILL_PAGES,
+  BACKFILL_TRIES,
+  EVENTS_AT_ONCE,
+  MOST_HELD,
+} from './rules.ts';
+import { note, takeEvents, wasAbsent } from './take-events.ts';
+import { takeReceipts } from './take-receipts.ts';
+import { MISSED } from './words.ts';
+
+const LOOK_MS = 50;
+const FIRST_PAUSE_MS = 500;
+/** Of a homeserver that is away, or limits what it is asked. */
+const LONG_PAUSE_MS = 5_000;
+
+/** What was fetched of a gap so far. */
+export interface Fetched {
+  /** As the gap has it: another one has begun since where it is not the same. */
+  readonly from: string;
+  /** Where the next page begins; `null` once all is there. */
+  readonly next: string | null;
+  /** The newest first. */
+  readonly events: readonly RoomEvent[];
+  readonly pages: number;
+  readonly bytes: number;
+  /** It goes back to what is known. */
+  readonly isWhole: boolean;
+}
+
+/** Takes in what a sync has of a room, or holds it where something before it is missing. */
+export async function hear(
+  account: Account,
+  room: Room,
+  { joined, isNew }: { readonly joined: JoinedRoom; readonly isNew: boolean },
+  now: number,
+): Promise<void> {
+  const { book } = account;
+  const { timeline } = joined;
+  if (book.conversations.get(room.conversation)?.state === 'left') {
+    // Nothing of it is heard, later neither.
+    closeGap(account, room.id);
+    await take(account, room, joined, now);
+    return;
+  }
+  const before = book.gaps.get(room.id);
+  const canFetch = timeline.prev_batch !== undefined && book.meta.get('replacement') !== 'yes';
+  const begins = canFetch && (timeline.limited || isNew);
+  if (!begins && before === undefined) {
+    await take(account, room, joined, now);
+    return;
+  }
+  // What is fetched goes back to what is known, so it has what was held as well.
+  const isCrowded = before !== undefined && heldOf(book, room.id).length >= MOST_HELD;
+  if (timeline.prev_batch !== undefined && (begins || (canFetch && isCrowded))) {
+    closeGap(account, room.id);
+    book.gaps.set(room.id, { roomId: room.id, from: timeline.prev_batch, tries: 0 });
+  }
+  const place = book.count();
+  book.held.set(String(place), { roomId: room.id, place, joined });
+  account.missing(room.id);
+}
+
+function closeGap({ book, fetched }: Account, roomId: string): void {
+  fetched.delete(roomId);
+  book.gaps.delete(roomId);
+  for (const { place } of heldOf(book, roomId)) book.held.delete(String(place));
+}
+
+const heldOf = (book: Book, roomId: string) =>
+  [...book.held.values()].filter((one) => one.roomId === roomId).toSorted((a, b) => a.place - b.place);
+
+/** Takes in what a sync has of a room. */
+async function take(account: Account, { id }: Room, joined: JoinedRoom, now: number): Promise<void> {
+  const { book } = account;
+  const room = book.rooms.get(id);
+  if (room === undefined) return;
+  await takeEvents(account, room, heardOf(room, joined.timeline.events), now);
+  takeReceipts(account, room, joined);
+  const last = joined.timeline.events.at(-1);
+  const current = book.rooms.get(id);
+  if (last !== undefined && current !== undefined && book.conversations.get(room.conversation)?.state === 'left')
+    book.rooms.set(id, { ...current, unheardTo: last.event_id });
+}
+
+/** Without what was said while this account did not listen, or was away. */
+function heardOf({ unheardTo, wasLeft }: Room, events: readonly RoomEvent[]): readonly RoomEvent[] {
+  const heard = events.slice(events.findLastIndex(({ event_id: id }) => id === unheardTo) + 1);
+  return wasLeft === true ? heard.filter((event) => !wasAbsent(event)) : heard;
+}
+
+/**
+ * Fetches one page of what is missing in a room, within the account's turn, and takes all of it in once it is there.
+ *
+ * @returns milliseconds until it should go on; `null` where nothing is missing, or somebody else sees to it
+ */
+export async function fetchMissing(account: Account, roomId: string, clock: () => number): Promise<number | null> {
+  const { book, fetching } = account;
+  const gap = book.gaps.get(roomId);
+  const room = book.rooms.get(roomId);
+  if (gap === undefined || fetching.has(roomId)) return null;
+  // Its conversation was forgotten.
+  if (room === undefined) closeGap(account, roomId);
+  if (room === undefined) return null;
+  fetching.add(roomId);
+  try {
+    const pause = await fetchPage(account, room, gap);
+    if (pause !== null) return pause;
+    const done = account.fetched.get(roomId);
+    // A sync may have begun another one meanwhile.
+    if (done?.next === null && book.gaps.get(roomId)?.from === done.from) await fill(account, room, done, clock());
+    await account.store.commit();
+    return book.gaps.get(roomId) === undefined ? null : 0;
+  } finally {
+    fetching.delete(roomId);
+  }
+}
+
+/** @returns milliseconds to wait where the page could not be had */
+async function fetchPage(account: Account, room: Room, gap: Gap): Promise<number | null> {
+  const { book, homeserver, as, fetched } = account;
+  const { from } = gap;
+  const known = fetched.get(room.id);
+  const before: Fetched =
+    known?.from === from ? known : { from, next: from, events: [], pages: 0, bytes: 0, isWhole: false };
+  if (before.next === null) return null;
+  const query = { dir: 'b', from: before.next, limit: String(BACKFILL_EVENTS) };
+  const path = ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'];
+  try {
+    const { chunk, end } = await account.apart(() =>
+      // The homeserver may ask others for it.
+      homeserver.request(as, {
+        method: 'GET',
+        path,
+        query,
+        answer: messagesAnswer,
+        patience: BACKFILL_MS,
+        asksOthers: true,
+      }),
+    );
+    fetched.set(room.id, withPage(book, room, before, { chunk, end: end ?? null }));
+    return null;
+  } catch (error) {
+    if (!(error instanceof HomeserverGoneError || error instanceof MatrixError)) throw error;
+    if (error instanceof MatrixError && error.status === 429) return error.retryAfter ?? LONG_PAUSE_MS;
+    // Whose homeserver is away knows no more of this room than of any.
+    const isThere = await whoIs(homeserver, as).then(
+      () => true,
+      () => false,
+    );
+    if (!isThere || book.gaps.get(room.id)?.from !== from) return LONG_PAUSE_MS;
+    const tries = gap.tries + 1;
+    book.gaps.set(room.id, { ...gap, tries });
+    // The history may be at a server that never answers.
+    if (tries >= BACKFILL_TRIES) fetched.set(room.id, { ...before, next: null });
+    await account.store.commit();
+    return tries >= BACKFILL_TRIES ? null : FIRST_PAUSE_MS * 2 ** tries;
+  }
+}
+
+function withPage(
+  book: Book,
+  room: Room,
+  before: Fetched,
+  { chunk, end }: { readonly chunk: readonly RoomEvent[]; readonly end: string | null },
+): Fetched {
+  const isKnown = ({ event_id: id }: RoomEvent) =>
+    id === room.unheardTo || book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
+  const known = chunk.findIndex(isKnown);
+  const fresh = known === -1 ? chunk : chunk.slice(0, known);
+  const events = [...before.events, ...fresh];
+  const pages = before.pages + 1;
+  const bytes = before.bytes + JSON.stringify(fresh).length;
+  const isWhole = known !== -1 || chunk.length === 0 || end === null;
+  const isEnough = isWhole || pages >= BACKFILL_PAGES || bytes >= BACKFILL_BYTES;
+  return { from: before.from, next: isEnough ? null : end, events, pages, bytes, isWhole };
+}
+
+/** Takes in what was missing, and then what was held for it, also by syncs meanwhile: other work goes on in between. */
+async function fill(account: Account, room: Room, { from, events, isWhole }: Fetched, now: number): Promise<void> {
+  const { book } = account;
+  const isOpen = () => book.gaps.get(room.id)?.from === from;
+  const conversation = book.conversations.get(room.conversation);
+  if (!isWhole && conversation !== undefined) note(account, conversation, conversation.other, MISSED, now);
+  const missed = heardOf(room, events.toReversed());
+  for (let at = 0; at < missed.length && isOpen(); at += EVENTS_AT_ONCE) {
+    await takeEvents(account, book.rooms.get(room.id) ?? room, missed.slice(at, at + EVENTS_AT_ONCE), now);
+    await othersGoOn(account);
+  }
+  while (isOpen()) {
+    const [next] = heldOf(book, room.id);
+    if (next === undefined) {
+      closeGap(account, room.id);
+      return;
+    }
+    await take(account, room, next.joined, now);
+    book.held.delete(String(next.place));
+    await othersGoOn(account);
+  }
+}
+
+const othersGoOn = ({ apart }: Account) => apart(() => new Promise<void>((resolve) => setImmediate(resolve)));
+
+/** Waits until what was said in a conversation before is there. @returns whether it is, after so many milliseconds at most */
+export async function isHeard(account: Account, conversationId: string, milliseconds: number): Promise<boolean> {
+  const { book } = account;
+  const begun = performance.now();
+  while (book.roomsOf(conversationId).some(({ id }) => book.gaps.get(id) !== undefined)) {
+    if (performance.now() - begun > milliseconds) return false;
+    await account.apart(() => delay(LOOK_MS));
+  }
+  return true;
+}

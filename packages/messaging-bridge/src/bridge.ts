@@ -7,7 +7,7 @@ import { openDoorbell } from './doorbell.ts';
 import { OperationError } from './failure.ts';
 import { listen } from './listener.ts';
 import type { Log } from './log.ts';
-import { openHomeserver, serverOf, whoIs } from './matrix/homeserver.ts';
+import { MatrixError, openHomeserver, serverOf, whoIs } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
 import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
 import { openNotices } from './notices.ts';
@@ -67,6 +67,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     });
     const homeserver = openHomeserver({ ...options.homeserver, token: registration.asToken });
     let problem: string | null = 'The homeserver has not answered yet.';
+    /** Of the homeserver, while what is kept can be read. */
+    let trouble: string | null = null;
     const requireReady = () => {
       if (problem !== null) throw new OperationError('unavailable', problem);
     };
@@ -99,6 +101,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       askNotices: (input, signal) => notices.answer(input, accounts.keepTold, signal),
       doorbell,
       requireReady,
+      problem: () => problem ?? trouble,
       log,
       metrics,
     });
@@ -143,8 +146,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         if (ending.signal.aborted) return;
         try {
           problem = await claim.renew();
+          trouble = null;
         } catch (error) {
-          log.warn({ err: error }, 'whether another bridge works is not known');
+          trouble = troubleOf(error);
+          log.warn({ err: error }, trouble);
         }
         if (problem === null) continue;
         log.error({}, problem);
@@ -186,4 +191,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     store.close();
     throw error;
   }
+}
+
+function troubleOf(error: unknown): string {
+  return error instanceof MatrixError && error.status === 401
+    ? 'The homeserver does not know the token of the bridge: the registration is another one. Restart both, which read it at their start.'
+    : 'The homeserver does not answer, so whether another bridge works is not known.';
 }

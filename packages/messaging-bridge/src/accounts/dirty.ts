@@ -31,6 +31,8 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
   /** Of syncs after which an account waits. */
   const waits = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
+  /** What was said of a failure, until something goes well: one cause has all accounts fail. */
+  let said = '';
   let isClosed = false;
 
   function later(accountId: string, milliseconds: number): void {
@@ -47,6 +49,7 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
     try {
       const longest = await sync(accountId);
       failures.delete(accountId);
+      said = '';
       if (longest === null) {
         waits.delete(accountId);
         return;
@@ -57,8 +60,10 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
     } catch (error) {
       const count = (failures.get(accountId) ?? 0) + 1;
       failures.set(accountId, count);
-      if (!(error instanceof HomeserverGoneError) || count === 1)
+      const { message } = error as Error;
+      if (message !== said && (!(error instanceof HomeserverGoneError) || count === 1))
         log.warn({ err: error, accountId }, 'the news of an account could not be taken in');
+      said = message;
       later(accountId, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 10)));
     }
   }

@@ -19,6 +19,7 @@ beforeEach(async () => {
   world = await startHostileWorld();
   quick = await world.openConversation();
   hold();
+  history = () => null;
 });
 afterEach(async () => {
   release();
@@ -224,8 +225,11 @@ test('whoever is blocked while a room is made for a message gets nothing, nor of
   assert.equal(callsTo(/\/send\//).length, before);
 });
 
+/** What a page that begins somewhere has, where it is another one than at the first gap. */
+let history: (from: string) => object[] | null = () => null;
+
 /** An open conversation in a room, of which a sync then leaves something out that is at a slow server. */
-async function gapWith(name: string): Promise<{ id: string; says: (body: string) => Promise<object> }> {
+async function gapWith(name: string) {
   const { homeserver, ada } = world;
   const other = await openForeignDevice(homeserver, name);
   const room = `!${name}`;
@@ -235,9 +239,10 @@ async function gapWith(name: string): Promise<{ id: string; says: (body: string)
   const said = async (body: string) => event('m.room.encrypted', other.userId, await other.encrypt(room, text(body)));
   const [first, second, third, fourth] = await Promise.all(['1', '2', '3', '4'].map(said));
   const held = slow;
-  homeserver.instead(new RegExp(`^/rooms/${room}/messages$`), async () => {
+  homeserver.instead(new RegExp(`^/rooms/${room}/messages$`), async ({ query }) => {
     await held;
-    return { chunk: [third, second] };
+    const chunk = history(query.get('from') ?? '') ?? [third, second, first];
+    return { chunk };
   });
   const inRoom = (timeline: object) => ({ rooms: { join: { [room]: { timeline } } } });
   await world.deliver(inRoom({ events: [first] }));
@@ -245,6 +250,8 @@ async function gapWith(name: string): Promise<{ id: string; says: (body: string)
   await until('the history to be asked for', () => callsTo(`/rooms/${room}/messages`).length > 0);
   return {
     id: (await ada.conversationWith(other.userId)).id,
+    room,
+    said,
     says: async (body) => inRoom({ events: [await said(body)], prev_batch: 'later' }),
   };
 }
@@ -260,6 +267,25 @@ test('while history of one room is fetched from a slow server, everything else g
   release();
   await sent;
   assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4', '5', '6', '7']);
+});
+
+test('a room that leaves something out again and again comes on all the same, in its order', async () => {
+  const { id, room, said } = await gapWith('yan');
+  const pages = new Map<string, object[]>();
+  for (const count of [5, 7, 9]) {
+    const [missing, shown] = [await said(String(count)), await said(String(count + 1))];
+    pages.set(`before ${count}`, [missing]);
+    await world.deliver({
+      rooms: { join: { [room]: { timeline: { events: [shown], limited: true, prev_batch: `before ${count}` } } } },
+    });
+  }
+  history = (from) => pages.get(from) ?? null;
+  release();
+  await until('all', async () => (await world.bodies(id)).length === 10);
+  assert.deepEqual(
+    await world.bodies(id),
+    Array.from({ length: 10 }, (_, place) => String(place + 1)),
+  );
 });
 
 test('a bridge that ends while history is fetched fetches it again, and what came meanwhile is there once', async () => {

@@ -20,7 +20,7 @@ export interface Account {
   readonly book: Book;
   /** When rooms of a conversation may be joined again, one of which could not be, and how often that was so. */
   readonly joinsAgain: Map<string, { readonly at: number; readonly failures: number }>;
-  /** What was fetched of gaps so far, by their rooms. */
+  /** What was fetched so far of what is missing, by its rooms. */
   readonly fetched: Map<string, Fetched>;
   /** Rooms of which something is being fetched. */
   readonly fetching: Set<string>;
@@ -59,7 +59,7 @@ export async function openAccount(card: Card, options: AccountOptions): Promise<
         log.warn({ userId: card.userId }, 'a message to a device was malformed and is dropped'),
       );
       const book = openBook(store);
-      for (const { roomId } of book.gaps.values()) onMissing(roomId);
+      for (const { roomId } of book.held.values()) onMissing(roomId);
       return {
         userId: card.userId,
         as,

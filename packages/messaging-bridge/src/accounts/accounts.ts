@@ -258,8 +258,8 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   async function closeUnused(): Promise<void> {
     for (const entry of entries.values()) {
-      // What was fetched for a gap is in memory alone.
-      const isUnused = () => entry.account?.book.gaps.size === 0 && clock() - entry.usedAt >= idle;
+      // What was fetched of what is missing is in memory alone.
+      const isUnused = () => entry.account?.book.held.size === 0 && clock() - entry.usedAt >= idle;
       if (!entry.turns.isIdle || !isUnused()) continue;
       await entry.turns.take(async () => {
         const { account } = entry;

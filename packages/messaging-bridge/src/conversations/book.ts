@@ -77,20 +77,15 @@ export interface Undecrypted {
   readonly since: number;
 }
 
-/** What a sync left out of a room's timeline, by the room. */
-export interface Gap {
-  readonly roomId: string;
-  /** Where fetching it begins, backwards. */
-  readonly from: string;
-  /** Fetches that failed. */
-  readonly tries: number;
-}
-
 /** What a sync had of a room while something before it was missing; by its place. */
 export interface Held {
   readonly roomId: string;
   readonly place: number;
   readonly joined: JoinedRoom;
+  /** Where fetching what is missing right before it begins, backwards; `null` where that is held too. */
+  readonly from: string | null;
+  /** Fetches that failed. */
+  readonly tries: number;
 }
 
 /** A message of this account, from before it was sent. */
@@ -126,7 +121,6 @@ export interface Book {
   readonly rooms: Table<Room>;
   readonly messages: Table<Message>;
   readonly undecrypted: Table<Undecrypted>;
-  readonly gaps: Table<Gap>;
   readonly held: Table<Held>;
   readonly sendings: Table<Sending>;
   readonly comparisons: Table<Comparison>;
@@ -229,7 +223,6 @@ export function openBook(store: AccountStore): Book {
     rooms,
     messages,
     undecrypted,
-    gaps: store.table('gaps'),
     held,
     sendings: store.table('sendings'),
     comparisons: store.table('comparisons'),

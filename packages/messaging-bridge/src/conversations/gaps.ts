@@ -1,11 +1,11 @@
-// What a sync left out of a room's timeline. It is fetched page by page, each apart, so that all else of the account goes on; what
-// syncs have of the room meanwhile is held until it is there, so that everything is taken in in its order. A gap and what is held are
-// kept with the sync that they are of; pages are not, and are fetched again after a restart.
+// What a sync left out of a room's timeline. It is fetched page by page, each apart, so that all else of the account goes on. What
+// came after it is held until it is there, and what syncs have of the room meanwhile, so that everything is taken in in its order.
+// What is held is kept with the sync that it is of; pages are not, and are fetched again after a restart.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account } from '../accounts/account.ts';
 import { HomeserverGoneError, MatrixError, whoIs } from '../matrix/homeserver.ts';
 import { type JoinedRoom, messagesAnswer, type RoomEvent } from '../matrix/shapes.ts';
-import type { Book, Gap, Room } from './book.ts';
+import type { Book, Held, Room } from './book.ts';
 import {
   BACKFILL_BYTES,
   BACKFILL_EVENTS,
@@ -24,10 +24,10 @@ const FIRST_PAUSE_MS = 500;
 /** Of a homeserver that is away, or limits what it is asked. */
 const LONG_PAUSE_MS = 5_000;
 
-/** What was fetched of a gap so far. */
+/** What was fetched so far of what is missing before something that is held. */
 export interface Fetched {
-  /** As the gap has it: another one has begun since where it is not the same. */
-  readonly from: string;
+  /** Of what is held. */
+  readonly place: number;
   /** Where the next page begins; `null` once all is there. */
   readonly next: string | null;
   /** The newest first. */
@@ -46,34 +46,31 @@ export async function hear(
   now: number,
 ): Promise<void> {
   const { book } = account;
-  const { timeline } = joined;
+  const { prev_batch: before, limited } = joined.timeline;
   if (book.conversations.get(room.conversation)?.state === 'left') {
     // Nothing of it is heard, later neither.
-    closeGap(account, room.id);
+    dropHeld(account, room.id);
     await take(account, room, joined, now);
     return;
   }
-  const before = book.gaps.get(room.id);
-  const canFetch = timeline.prev_batch !== undefined && book.meta.get('replacement') !== 'yes';
-  const begins = canFetch && (timeline.limited || isNew);
-  if (!begins && before === undefined) {
+  const held = heldOf(book, room.id);
+  const canFetch = before !== undefined && book.meta.get('replacement') !== 'yes';
+  const isMissing = canFetch && (limited || isNew);
+  if (!isMissing && held.length === 0) {
     await take(account, room, joined, now);
     return;
   }
   // What is fetched goes back to what is known, so it has what was held as well.
-  const isCrowded = before !== undefined && heldOf(book, room.id).length >= MOST_HELD;
-  if (timeline.prev_batch !== undefined && (begins || (canFetch && isCrowded))) {
-    closeGap(account, room.id);
-    book.gaps.set(room.id, { roomId: room.id, from: timeline.prev_batch, tries: 0 });
-  }
+  const isCrowded = canFetch && held.length >= MOST_HELD;
+  if (isCrowded) dropHeld(account, room.id);
   const place = book.count();
-  book.held.set(String(place), { roomId: room.id, place, joined });
+  const from = isMissing || isCrowded ? (before ?? null) : null;
+  book.held.set(String(place), { roomId: room.id, place, joined, from, tries: 0 });
   account.missing(room.id);
 }
 
-function closeGap({ book, fetched }: Account, roomId: string): void {
+function dropHeld({ book, fetched }: Account, roomId: string): void {
   fetched.delete(roomId);
-  book.gaps.delete(roomId);
   for (const { place } of heldOf(book, roomId)) book.held.delete(String(place));
 }
 
@@ -100,54 +97,51 @@ function heardOf({ unheardTo, wasLeft }: Room, events: readonly RoomEvent[]): re
 }
 
 /**
- * Fetches one page of what is missing in a room, within the account's turn, and takes all of it in once it is there.
+ * Fetches one page of what is missing in a room, within the account's turn, and takes in all that is complete by then.
  *
  * @returns milliseconds until it should go on; `null` where nothing is missing, or somebody else sees to it
  */
 export async function fetchMissing(account: Account, roomId: string, clock: () => number): Promise<number | null> {
-  const { book, fetching } = account;
-  const gap = book.gaps.get(roomId);
+  const { book, fetching, store } = account;
+  const [first] = heldOf(book, roomId);
   const room = book.rooms.get(roomId);
-  if (gap === undefined || fetching.has(roomId)) return null;
+  if (first === undefined || fetching.has(roomId)) return null;
   // Its conversation was forgotten.
-  if (room === undefined) closeGap(account, roomId);
+  if (room === undefined) dropHeld(account, roomId);
   if (room === undefined) return null;
   fetching.add(roomId);
   try {
-    const pause = await fetchPage(account, room, gap);
+    const pause = first.from === null ? null : await fetchPage(account, room, { ...first, from: first.from });
     if (pause !== null) return pause;
-    const done = account.fetched.get(roomId);
-    // A sync may have begun another one meanwhile.
-    if (done?.next === null && book.gaps.get(roomId)?.from === done.from) await fill(account, room, done, clock());
-    await account.store.commit();
-    return book.gaps.get(roomId) === undefined ? null : 0;
+    await fill(account, room, clock());
+    await store.commit();
+    return heldOf(book, roomId).length === 0 ? null : 0;
   } finally {
     fetching.delete(roomId);
   }
 }
 
 /** @returns milliseconds to wait where the page could not be had */
-async function fetchPage(account: Account, room: Room, gap: Gap): Promise<number | null> {
-  const { book, homeserver, as, fetched } = account;
-  const { from } = gap;
+async function fetchPage(account: Account, room: Room, held: Held & { readonly from: string }): Promise<number | null> {
+  const { book, homeserver, as, fetched, store } = account;
+  const { place, from } = held;
   const known = fetched.get(room.id);
   const before: Fetched =
-    known?.from === from ? known : { from, next: from, events: [], pages: 0, bytes: 0, isWhole: false };
+    known?.place === place ? known : { place, next: from, events: [], pages: 0, bytes: 0, isWhole: false };
   if (before.next === null) return null;
   const query = { dir: 'b', from: before.next, limit: String(BACKFILL_EVENTS) };
   const path = ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'];
+  // The homeserver may ask others for it.
+  const request = {
+    method: 'GET',
+    path,
+    query,
+    answer: messagesAnswer,
+    patience: BACKFILL_MS,
+    asksOthers: true,
+  } as const;
   try {
-    const { chunk, end } = await account.apart(() =>
-      // The homeserver may ask others for it.
-      homeserver.request(as, {
-        method: 'GET',
-        path,
-        query,
-        answer: messagesAnswer,
-        patience: BACKFILL_MS,
-        asksOthers: true,
-      }),
-    );
+    const { chunk, end } = await account.apart(() => homeserver.request(as, request));
     fetched.set(room.id, withPage(book, room, before, { chunk, end: end ?? null }));
     return null;
   } catch (error) {
@@ -158,13 +152,14 @@ async function fetchPage(account: Account, room: Room, gap: Gap): Promise<number
       () => true,
       () => false,
     );
-    if (!isThere || book.gaps.get(room.id)?.from !== from) return LONG_PAUSE_MS;
-    const tries = gap.tries + 1;
-    book.gaps.set(room.id, { ...gap, tries });
+    if (!isThere || book.held.get(String(place)) === undefined) return LONG_PAUSE_MS;
+    const tries = held.tries + 1;
+    book.held.set(String(place), { ...held, tries });
+    await store.commit();
+    if (tries < BACKFILL_TRIES) return FIRST_PAUSE_MS * 2 ** tries;
     // The history may be at a server that never answers.
-    if (tries >= BACKFILL_TRIES) fetched.set(room.id, { ...before, next: null });
-    await account.store.commit();
-    return tries >= BACKFILL_TRIES ? null : FIRST_PAUSE_MS * 2 ** tries;
+    fetched.set(room.id, { ...before, next: null });
+    return null;
   }
 }
 
@@ -183,28 +178,42 @@ function withPage(
   const bytes = before.bytes + JSON.stringify(fresh).length;
   const isWhole = known !== -1 || chunk.length === 0 || end === null;
   const isEnough = isWhole || pages >= BACKFILL_PAGES || bytes >= BACKFILL_BYTES;
-  return { from: before.from, next: isEnough ? null : end, events, pages, bytes, isWhole };
+  return { place: before.place, next: isEnough ? null : end, events, pages, bytes, isWhole };
 }
 
-/** Takes in what was missing, and then what was held for it, also by syncs meanwhile: other work goes on in between. */
-async function fill(account: Account, room: Room, { from, events, isWhole }: Fetched, now: number): Promise<void> {
-  const { book } = account;
-  const isOpen = () => book.gaps.get(room.id)?.from === from;
-  const conversation = book.conversations.get(room.conversation);
-  if (!isWhole && conversation !== undefined) note(account, conversation, conversation.other, MISSED, now);
-  const missed = heardOf(room, events.toReversed());
-  for (let at = 0; at < missed.length && isOpen(); at += EVENTS_AT_ONCE) {
-    await takeEvents(account, book.rooms.get(room.id) ?? room, missed.slice(at, at + EVENTS_AT_ONCE), now);
+/** Takes in what is held before which nothing is missing any more, in its order: other work goes on in between. */
+async function fill(account: Account, { id }: Room, now: number): Promise<void> {
+  const { book, fetched } = account;
+  for (;;) {
+    const [first] = heldOf(book, id);
+    const room = book.rooms.get(id);
+    if (first === undefined || room === undefined) return;
+    if (first.from !== null) {
+      const missed = fetched.get(id);
+      if (missed?.place !== first.place || missed.next !== null) return;
+      await takeMissed(account, room, missed, now);
+    }
+    // Whoever left the conversation meanwhile hears none of it.
+    if (book.held.get(String(first.place)) === undefined) return;
+    await take(account, room, first.joined, now);
+    book.held.delete(String(first.place));
+    fetched.delete(id);
     await othersGoOn(account);
   }
-  while (isOpen()) {
-    const [next] = heldOf(book, room.id);
-    if (next === undefined) {
-      closeGap(account, room.id);
-      return;
-    }
-    await take(account, room, next.joined, now);
-    book.held.delete(String(next.place));
+}
+
+async function takeMissed(
+  account: Account,
+  room: Room,
+  { place, events, isWhole }: Fetched,
+  now: number,
+): Promise<void> {
+  const { book } = account;
+  const conversation = book.conversations.get(room.conversation);
+  if (!isWhole && conversation !== undefined) note(account, conversation, conversation.other, MISSED, now);
+  const heard = heardOf(room, events.toReversed());
+  for (let at = 0; at < heard.length && book.held.get(String(place)) !== undefined; at += EVENTS_AT_ONCE) {
+    await takeEvents(account, book.rooms.get(room.id) ?? room, heard.slice(at, at + EVENTS_AT_ONCE), now);
     await othersGoOn(account);
   }
 }
@@ -215,7 +224,7 @@ const othersGoOn = ({ apart }: Account) => apart(() => new Promise<void>((resolv
 export async function isHeard(account: Account, conversationId: string, milliseconds: number): Promise<boolean> {
   const { book } = account;
   const begun = performance.now();
-  while (book.roomsOf(conversationId).some(({ id }) => book.gaps.get(id) !== undefined)) {
+  while (book.roomsOf(conversationId).some(({ id }) => heldOf(book, id).length > 0)) {
     if (performance.now() - begun > milliseconds) return false;
     await account.apart(() => delay(LOOK_MS));
   }

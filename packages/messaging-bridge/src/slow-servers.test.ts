@@ -252,7 +252,7 @@ async function gapWith(name: string) {
     id: (await ada.conversationWith(other.userId)).id,
     room,
     said,
-    says: async (body) => inRoom({ events: [await said(body)], prev_batch: 'later' }),
+    says: async (body: string) => inRoom({ events: [await said(body)], prev_batch: 'later' }),
   };
 }
 

@@ -12,6 +12,7 @@ import { statementJson } from './export-statement.ts';
 import { publishingNotices } from './notices.ts';
 import { declineOf } from './proposal-queries.ts';
 import { type Rail, Rails } from './rail.ts';
+import { requireCurrency } from './require-currency.ts';
 import { walletRetention } from './retention.ts';
 import { type WalletRoute, walletRoutes } from './routes.ts';
 import { listPolicies, listProposals } from './view.ts';
@@ -22,6 +23,7 @@ export function walletDomain(context: CoreContext, more: readonly Rail[] = []): 
   const page = { limit: limits.pageMaximum.value };
   return {
     handlers: walletRoutes({ ...context, rails }),
+    starting: () => requireCurrency(context),
     workers: [walletRetention(context)],
     jobs: [publishingNotices(context, rails)],
     emits: [emission({ signal: 'wallet-changed', event: 'wallet', to: ['session'] })],

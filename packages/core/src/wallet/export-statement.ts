@@ -70,20 +70,23 @@ export async function* statementJson(context: CoreContext, owner: Owner): AsyncG
     }
   yield '\n ],\n "receipts": [';
   before = '\n  ';
-  const signers = new Set<string>();
+  const signed = new Map<string, Set<string>>();
   const receipts = (last: ReceiptRow | undefined) => receiptsOf(database, owner.accountKey, last?.id ?? '', PAGE);
   for await (const row of everyRow<ReceiptRow>(receipts)) {
     if (row.payee_key !== null && !told.has(row.id)) continue;
     const receipt = receiptOf(row, owner.accountKey);
-    signers.add(signerOf(receipt.operation));
+    const signer = signerOf(receipt.operation);
+    signed.set(signer, (signed.get(signer) ?? new Set()).add(receipt.assertion.credential.id));
     yield `${before}${JSON.stringify(receipt)}`;
     before = ',\n  ';
   }
   yield '\n ],\n "keys": [';
   before = '\n  ';
-  const all = [...signers];
-  for (let at = 0; at < all.length; at += PAGE)
-    for (const row of await keysOf(database, all.slice(at, at + PAGE))) {
+  const signers = [...signed.keys()];
+  for (let at = 0; at < signers.length; at += PAGE)
+    for (const row of await keysOf(database, signers.slice(at, at + PAGE))) {
+      // Of others only what signed something here.
+      if (signed.get(row.signer)?.has(row.credential_id) !== true) continue;
       yield `${before}${JSON.stringify(keyView(row))}`;
       before = ',\n  ';
     }

@@ -3,7 +3,7 @@ import { StartError } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import { decimalsOf, hasAmounts, keepDecimals } from './currency-queries.ts';
 
-type Context = Pick<CoreContext, 'database' | 'config'>;
+type Context = Pick<CoreContext, 'database'> & { readonly config: Pick<CoreContext['config'], 'walletCurrency'> };
 
 /** @returns why the platform does not start with this currency; `null` where it does */
 export async function currencyFault({ database, config }: Context): Promise<string | null> {

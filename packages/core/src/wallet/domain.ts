@@ -10,6 +10,7 @@ import { returnCredits } from './credit.ts';
 import { creditsRail } from './credits-rail.ts';
 import { statementJson } from './export-statement.ts';
 import { publishingNotices } from './notices.ts';
+import { walletOpens } from './opens.ts';
 import { declineOf } from './proposal-queries.ts';
 import { type Rail, Rails } from './rail.ts';
 import { requireCurrency } from './require-currency.ts';
@@ -24,6 +25,7 @@ export function walletDomain(context: CoreContext, more: readonly Rail[] = []): 
   return {
     handlers: walletRoutes({ ...context, rails }),
     starting: () => requireCurrency(context),
+    opens: walletOpens(context),
     workers: [walletRetention(context)],
     jobs: [publishingNotices(context, rails)],
     emits: [emission({ signal: 'wallet-changed', event: 'wallet', to: ['session'] })],

@@ -1,11 +1,11 @@
 // Amounts are minor units: a currency whose decimals changed would make 12.50 of somebody 1.250, so nothing starts with it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { StartError } from '../config/start-error.ts';
 import { registerAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
 import { installTestApp } from '../../../../tests/support/installed-app.ts';
 import { approve, balanceOf, credit, policyFor, propose, WALLET_GRANTS } from '../../test-support/wallet.ts';
+import { StartError } from '../config/start-error.ts';
 import { creditAccount } from './credit.ts';
 import { currencyFault, requireCurrency } from './require-currency.ts';
 

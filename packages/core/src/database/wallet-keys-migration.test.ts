@@ -6,7 +6,7 @@ import pg from 'pg';
 import { testDatabase } from '../../../../tests/support/postgres.ts';
 import { migrate, ownMigrations } from './migrate.ts';
 
-const MIGRATION = '0081-wallet-keys.sql';
+const MIGRATION = '0082-wallet-keys.sql';
 const AT = '2026-11-20T10:00:00.123Z';
 const uuid = (end: number) => `01890000-0000-7000-8000-00000000000${end}`;
 

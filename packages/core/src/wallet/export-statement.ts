@@ -1,8 +1,8 @@
 // The whole statement of an account as a file: a table for people, or everything that verifies it.
 import { everyRow } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
-import { textCell } from '../csv.ts';
 import { signerOf } from './assertion.ts';
+import { textCell } from './csv.ts';
 import { type KeyRow, keysOf } from './key-queries.ts';
 import {
   type EntryRow,

@@ -1,6 +1,7 @@
 // Public keys of passkeys, as exports name them and as somebody kept them elsewhere.
 import * as z from 'zod';
 
+/** A public key, whose it is and of which passkey. */
 export interface KnownKey {
   /** An address; left out where the file is of one account. */
   readonly account?: string;

@@ -64,7 +64,7 @@ export function WalletReview({ asked }: { readonly asked: Asked & Matter }) {
         <div>
           <h2 id="prompt-title">{title}</h2>
           <p class="prompt-publisher">
-            <span>{visibleText(review.app.name)} proposes it</span>
+            <span>{visibleText(appInWords(review.app.id, () => review.app.name))} proposes it</span>
           </p>
         </div>
       </div>
@@ -126,7 +126,6 @@ function PaymentFacts({ operation, review }: { readonly operation: PaymentOperat
             ? 'None admits it'
             : `Admitted by ${admittedBy.map(({ name }) => `“${visibleText(name)}”`).join(', ')}`}
       </Fact>
-      <Fact name="Proposed by">{appFact(review)}</Fact>
       <Fact name="Open until">{inFull(operation.expiresAt)}</Fact>
     </dl>
   );
@@ -137,11 +136,6 @@ const FROM_NOW_ON: Readonly<Record<Difference['kind'], string>> = {
   only: 'From now on only',
   mixed: 'From now on',
 };
-
-/** As the passkey signs it, too. */
-function appFact({ app }: Review): string {
-  return visibleText(appInWords(app.id, () => app.name));
-}
 
 /** More than that are folded. */
 const SHOWN = 8;
@@ -162,7 +156,6 @@ function PolicyFacts({ operation, review }: { readonly operation: PolicyOperatio
         <Fact name="Policy">
           <strong>{visibleText(operation.name)}</strong>
         </Fact>
-        <Fact name="Proposed by">{appFact(review)}</Fact>
         <Fact name="Apps">{visibleText(appsInWords(operation.appIds, nameOf))}</Fact>
         <Fact name="Until now they may propose">
           <ul class="wallet-people">

@@ -11,7 +11,7 @@ const names: Readonly<Record<string, string>> = { shop: 'Shop', fund: 'Fund', re
 const nameOf = (appId: string) => names[appId] ?? appId;
 const reading = { nameOf, inFull: (timestamp: string) => timestamp.slice(0, 10), now: NOW };
 const balance = { currency: 'CREDIT', decimals: 2, before: '0', after: '0' };
-const TERMS = 'at most 5.00 CREDIT a payment, to 2 people';
+const TERMS = 'At most 5.00 CREDIT a payment, to 2 people';
 
 const asked = (appIds: readonly string[] | null) =>
   ({

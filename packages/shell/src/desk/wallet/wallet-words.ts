@@ -84,7 +84,8 @@ export function difference(
   else if (freesOthers) before.push('Every other app: any amount, to anyone');
   else if (free.length > 0)
     before.push(`${listed(free.map((appId) => appInWords(appId, nameOf)))}: any amount, to anyone`);
-  const after = [one(limits, recipientCount)];
+  const terms = one(limits, recipientCount);
+  const after = [`${terms.charAt(0).toUpperCase()}${terms.slice(1)}`];
   const kind = limited ? (unlimited ? 'mixed' : 'also') : 'only';
   if (kind === 'mixed') {
     const others = appIds === null ? [] : appIds.filter((appId) => !isLimited(appId));

@@ -1,4 +1,4 @@
-// What the permissions of the wallet open today: what waits, how much more may, and what limits it.
+// The SQL of what the permissions of the wallet open today: what waits, how much more may, and what limits it.
 import { limits } from '@platform/contract';
 import { sql } from 'kysely';
 import type { CoreContext } from '../context.ts';

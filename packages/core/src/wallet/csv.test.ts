@@ -1,7 +1,7 @@
 // However a spreadsheet splits a table, no cell of what somebody wrote begins like a formula.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomOf, thorough } from '../../../tests/support/thorough.ts';
+import { randomOf, thorough } from '../../../../tests/support/thorough.ts';
 import { textCell } from './csv.ts';
 
 const DANGEROUS = ['=', '+', '-', '@', '|', '%', '＝', '＋', '－', '＠'];

@@ -34,6 +34,7 @@ import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { releaseFindings } from './release-findings.ts';
 import { report, summaryOf } from './report.ts';
+import { walletFindings } from './wallet-findings.ts';
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
@@ -129,6 +130,7 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
         clockFindings,
         databaseFindings,
         accountFindings,
+        walletFindings,
         modelFindings,
         messagingFindings,
         publicFindings,

@@ -14,6 +14,12 @@ const limits = {
   filesOfApp: { value: 10_000, unit: 'items', meaning: 'files of one app of an account' },
   filesOfAccount: { value: 10_000, unit: 'items', meaning: 'files that an account has itself' },
   fileAccess: { value: 100, unit: 'items', meaning: 'apps and accounts to which an app opens one file' },
+  filesOpenedToOne: {
+    value: 200,
+    unit: 'items',
+    meaning: 'files that the apps of one account have opened to the same other account',
+  },
+  filesOpenedInAll: { value: 10_000, unit: 'items', meaning: 'files that all others have opened to one account' },
   fileTransfers: { value: 1_000, unit: 'items', meaning: 'files that one account has handed to apps' },
 } as const satisfies Limits;
 

@@ -16,7 +16,7 @@ export {
 export { createEnrolmentLink } from './passkeys/enrolment-link.ts';
 export { selectPausedAt, updatePaused } from './pause-queries.ts';
 export { type Plan, planOf, plans, setPlan } from './plan.ts';
-export { lockAccount, publicKeyOf } from './queries.ts';
+export { holdAccounts, lockAccount, publicKeyOf } from './queries.ts';
 export { createInvitation, listInvitations, revokeInvitation } from './registration/invitations.ts';
 export type { SessionCaller } from './sessions/session-caller.ts';
 export { holdSession } from './sessions/session-queries.ts';

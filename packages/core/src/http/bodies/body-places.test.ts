@@ -57,5 +57,39 @@ test('whoever fills the places of all browsers leaves those of the networks', as
   await openAll(everybody((browser) => from('far away', `browser ${browser}`)));
   assert.equal(await open(from('home', 'browser of mine')), true);
   assert.equal(await open(from('home')), true);
-  assert.equal(await open({ kind: 'known', name: 'somebody' }), true);
+  assert.equal(await open({ kind: 'known', name: 'somebody', appOf: null }), true);
+});
+
+test('the apps of one account share places, and leave those of its person and of other accounts', async () => {
+  const { open, openAll } = opened();
+  const ofApps = limits.unfinishedBodiesOfApps.value;
+  const app = (name: string, appOf: string): BodySender => ({ kind: 'known', name, appOf });
+  const taken = await openAll(Array.from({ length: ofApps }, (_, n) => app(`app ${Math.floor(n / MOST)}`, 'a')));
+  assert.ok(taken.every(Boolean));
+  assert.equal(await open(app('app 0', 'a')), false, 'its own share');
+  assert.equal(await open(app('one more app', 'a')), false, 'that of all apps of the account');
+  assert.equal(await open({ kind: 'known', name: 'a', appOf: null }), true, 'its person');
+  assert.equal(await open(app('app of b', 'b')), true, 'another account');
+});
+
+test('all apps together share places, and a place that ends goes to who waits', async () => {
+  const places = new BodyPlaces();
+  const request = () => Object.assign(new EventEmitter(), { complete: false, destroyed: false });
+  const inAll = limits.unfinishedAppBodies.value;
+  const hold = (one: number, body: EventEmitter) =>
+    places.hold(body as unknown as IncomingMessage, {
+      ...{ kind: 'known', name: `app ${Math.floor(one / MOST)}` },
+      appOf: `account ${Math.floor(one / limits.unfinishedBodiesOfApps.value)}`,
+    });
+  const bodies = Array.from({ length: inAll }, request);
+  await Promise.all(bodies.map((body, one) => hold(one, body)));
+  await assert.rejects(hold(inAll, request()), RefusalError);
+  const waits = hold(inAll, request());
+  setImmediate(() => bodies[0]?.emit('end'));
+  const end = await waits;
+  await assert.rejects(hold(inAll + 1, request()), RefusalError);
+  bodies[0]?.emit('close');
+  await assert.rejects(hold(inAll + 1, request()), RefusalError, 'a place is given back once');
+  end();
+  (await hold(inAll + 1, request()))();
 });

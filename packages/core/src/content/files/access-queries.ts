@@ -63,12 +63,24 @@ export async function countOpened(
   return rows;
 }
 
-/** What was opened to the account: one file, or all of an owner. @returns whether there was any */
-export async function deleteOpened(
+/** Of what was opened to the account: one file, or all of an owner. */
+type Opened = { readonly id: FileId } | { readonly ownerKey: string };
+
+/** Where it lies; `undefined` where nothing was opened. */
+export async function selectSpaceOfOpened(
   db: Executor,
   accountKey: string,
-  which: { readonly id: FileId } | { readonly ownerKey: string },
-): Promise<boolean> {
+  which: Opened,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ space_id: string }>`
+    SELECT f.space_id FROM content_file_entries e JOIN content_files f ON f.id = e.file_id
+     WHERE e.account_key = ${accountKey}
+       AND ${'id' in which ? sql`e.file_id = ${which.id}` : sql`e.owner_key = ${which.ownerKey}`} LIMIT 1`.execute(db);
+  return rows[0]?.space_id;
+}
+
+/** @returns whether there was any */
+export async function deleteOpened(db: Executor, accountKey: string, which: Opened): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('content_file_entries')
     .where('account_key', '=', accountKey)
@@ -78,11 +90,7 @@ export async function deleteOpened(
 }
 
 /** What the account handed over of files that others opened to it: one, or all of an owner. */
-export async function deleteTransfersOfOthers(
-  db: Executor,
-  accountKey: string,
-  which: { readonly id: FileId } | { readonly ownerKey: string },
-): Promise<void> {
+export async function deleteTransfersOfOthers(db: Executor, accountKey: string, which: Opened): Promise<void> {
   await sql`
     DELETE FROM content_transfers t USING content_files f JOIN content_spaces s ON s.id = f.space_id
      WHERE t.account_key = ${accountKey} AND f.id = t.file_id AND s.owner_key <> ${accountKey}

@@ -130,6 +130,17 @@ export async function selectTakenNames(db: Executor, spaceId: string, stem: stri
   return rows.map(({ name }) => name);
 }
 
+/** Where the private files of an app lie; `undefined` where it has none. */
+export async function selectSpaceOfApp(db: Executor, id: InstallationId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('content_files')
+    .select('space_id')
+    .where('installation_id', '=', id)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.space_id;
+}
+
 /** Bodies of the private files of an app. */
 export async function selectBodiesOfApp(db: Executor, id: InstallationId): Promise<string[]> {
   const rows = await db.selectFrom('content_files').select('body_id').where('installation_id', '=', id).execute();

@@ -11,6 +11,7 @@ import {
   deleteUserFile,
   findUserFile,
   handOver,
+  leaveFiles,
   listForPerson,
   listTransfers,
   listUserFiles,
@@ -98,6 +99,10 @@ export function fileRoutes(context: CoreContext): HandlersOf<FileRoute> {
       status: 201,
       body: { file: await handOver(context, caller, id, body) },
     }),
+    'account.files.leave': async ({ caller, query }) => {
+      await leaveFiles(context, caller, query);
+      return { status: 204 };
+    },
     'account.files.transfers': async ({ caller: { accountKey }, query }) => ({
       status: 200,
       body: await listTransfers(context, accountKey, query),

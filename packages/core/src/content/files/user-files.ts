@@ -16,12 +16,21 @@ import type { Executor } from '../../database/schema.ts';
 import { allows } from '../../grants/grant-coverage.ts';
 import { listPage } from '../../http/list-page.ts';
 import { heldCaller, heldPerson, holdInstalled } from '../../installations/face.ts';
+import { accountOfAddress, parseAddress } from '../../messaging/face.ts';
 import { OVERHEAD, requireRoom } from '../bodies/bodies.ts';
 import { copyBody } from '../bodies/body-queries.ts';
 import { lockSpace } from '../collections/queries.ts';
 import { type AppCaller, holdToChange } from '../collections/standing.ts';
 import { accessOfPerson } from '../file-rule.ts';
-import { countTransfers, deleteTransfer, insertTransfer, selectAllTransfers } from './access-queries.ts';
+import {
+  countTransfers,
+  deleteOpened,
+  deleteTransfer,
+  deleteTransfersOfOthers,
+  insertTransfer,
+  selectAllTransfers,
+  selectSpaceOfOpened,
+} from './access-queries.ts';
 import {
   type FileRow,
   selectFile,
@@ -134,10 +143,11 @@ type Place = readonly ['own', name: string] | readonly ['others', id: string];
 export async function listForPerson(
   { database, cursors, config }: FileContext,
   accountKey: string,
-  { limit, cursor }: RouteQuery<'account.files.list'>,
+  { limit, cursor, of }: RouteQuery<'account.files.list'>,
 ): Promise<Page<PickableFile>> {
   const list = `person-files:${accountKey}`;
-  const [part, after] = (cursor === undefined ? ['own', ''] : cursors.decode(list, cursor)) as Place;
+  const begin: Place = [of ?? 'own', ''];
+  const [part, after] = cursor === undefined ? begin : (cursors.decode(list, cursor) as Place);
   const wanted = limit + 1;
   const owned = part === 'own' ? await selectOfAccount(database, accountKey, { after, limit: wanted }) : [];
   const page = { after: part === 'others' ? after : '', limit: wanted - owned.length };
@@ -157,6 +167,38 @@ export async function listForPerson(
   const more = owned.length + opened.length > limit && last !== undefined;
   const next: Place | null = more ? (isOwn ? ['own', last.name] : ['others', last.id]) : null;
   return { items, nextCursor: next && cursors.encode(list, next) };
+}
+
+/**
+ * From the answer on, neither the person nor their apps have what others opened to them: one file, or all of somebody. That its owner
+ * may open it again is theirs to decide, within limits.
+ *
+ * @throws RefusalError `not_found`
+ */
+export async function leaveFiles(
+  context: FileContext,
+  person: Person,
+  { id, from }: RouteQuery<'account.files.leave'>,
+): Promise<void> {
+  const { accountKey } = person;
+  const owner = from === undefined ? undefined : await ownerOf(context, from);
+  await context.database.transaction().execute(async (trx) => {
+    await heldPerson(trx, context, person);
+    const which = id === undefined ? { ownerKey: owner?.key ?? '' } : { id };
+    const spaceId = await selectSpaceOfOpened(trx, accountKey, which);
+    if (spaceId === undefined || !(await lockSpace(trx, spaceId))) throw nothingOpened();
+    await deleteTransfersOfOthers(trx, accountKey, which);
+    if (!(await deleteOpened(trx, accountKey, which))) throw nothingOpened();
+  });
+}
+
+async function ownerOf(context: FileContext, from: string): Promise<{ readonly key: string } | undefined> {
+  const address = parseAddress(from, context.config.messaging.serverName);
+  return address?.kind === 'local' ? accountOfAddress(context, address) : undefined;
+}
+
+function nothingOpened() {
+  return refuse('not_found', 'Nobody opened such a file to you, or not any more.');
 }
 
 type Person = Pick<SessionCaller, 'accountKey' | 'sessionId'>;

@@ -76,20 +76,44 @@ test('all apps together share places, and a place that ends goes to who waits', 
   const places = new BodyPlaces();
   const request = () => Object.assign(new EventEmitter(), { complete: false, destroyed: false });
   const inAll = limits.unfinishedAppBodies.value;
-  const hold = (one: number, body: EventEmitter) =>
-    places.hold(body as unknown as IncomingMessage, {
-      ...{ kind: 'known', name: `app ${Math.floor(one / MOST)}` },
-      appOf: `account ${Math.floor(one / limits.unfinishedBodiesOfApps.value)}`,
-    });
+  const appOf = (one: number): BodySender => ({
+    ...{ kind: 'known', name: `app ${Math.floor(one / MOST)}` },
+    appOf: `account ${Math.floor(one / limits.unfinishedBodiesOfApps.value)}`,
+  });
+  const hold = (one: number, body: EventEmitter) => places.hold(body as unknown as IncomingMessage, appOf(one));
+  const refused = (one: number) =>
+    assert.rejects(
+      places.read(request() as unknown as IncomingMessage, appOf(one), async () => undefined),
+      RefusalError,
+    );
   const bodies = Array.from({ length: inAll }, request);
   await Promise.all(bodies.map((body, one) => hold(one, body)));
-  await assert.rejects(hold(inAll, request()), RefusalError);
+  await refused(inAll);
   const waits = hold(inAll, request());
-  setImmediate(() => bodies[0]?.emit('end'));
+  bodies[0]?.emit('end');
   const end = await waits;
-  await assert.rejects(hold(inAll + 1, request()), RefusalError);
   bodies[0]?.emit('close');
-  await assert.rejects(hold(inAll + 1, request()), RefusalError, 'a place is given back once');
+  await refused(inAll + 1);
+  end();
   end();
   (await hold(inAll + 1, request()))();
+});
+
+test('an upload waits for a place longer than what is read at once, and takes none once its caller has left', async () => {
+  const places = new BodyPlaces();
+  const request = () => Object.assign(new EventEmitter(), { complete: false, destroyed: false });
+  const app: BodySender = { kind: 'known', name: 'app', appOf: 'account' };
+  const hold = (body: EventEmitter) => places.hold(body as unknown as IncomingMessage, app);
+  const [first] = await Promise.all(Array.from({ length: MOST }, () => hold(request())));
+  const [leaving, waiting] = [request(), request()];
+  const left = assert.rejects(hold(leaving), /aborted/);
+  const waits = hold(waiting);
+  await assert.rejects(
+    places.read(request() as unknown as IncomingMessage, app, async () => undefined),
+    RefusalError,
+  );
+  leaving.emit('close');
+  await left;
+  first?.();
+  (await waits)();
 });

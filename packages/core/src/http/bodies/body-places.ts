@@ -9,6 +9,8 @@ import { type EndTurn, Turns } from '../../background/turns.ts';
  * rest of this one.
  */
 const PATIENCE_MILLISECONDS = 250;
+/** An upload takes longer, and what waits behind it is not read meanwhile. */
+const PATIENCE_OF_UPLOADS = 10_000;
 /** Bodies of one caller that wait so. */
 const WAITING = 64;
 const MOST = limits.unfinishedBodies.value;
@@ -22,6 +24,8 @@ const OF_APPS = {
   inAll: limits.unfinishedAppBodies.value,
   detail: 'Too many bodies of apps are arriving at the same time. Send this again in a moment.',
 };
+
+type KnownSender = Extract<BodySender, { readonly kind: 'known' }>;
 
 /** Who sends a body. */
 export type BodySender =
@@ -51,7 +55,7 @@ export class BodyPlaces {
    * @throws RefusalError `concurrency_limited` when the caller has its share of unfinished bodies
    */
   async read<Body>(request: IncomingMessage, caller: BodySender, read: () => Promise<Body>): Promise<Body> {
-    const end = await this.hold(request, caller);
+    const end = await this.#hold(request, caller, PATIENCE_MILLISECONDS);
     try {
       return await read();
     } finally {
@@ -60,11 +64,15 @@ export class BodyPlaces {
   }
 
   /**
-   * Holds a place of the caller for a body that others read: until it has arrived, its caller has left, or it is given back.
+   * Holds a place of the caller for an upload that its handler reads: until it has arrived, its caller has left, or it is given back.
    *
    * @throws RefusalError `concurrency_limited` when the caller has its share of unfinished bodies
    */
-  async hold(request: IncomingMessage, caller: BodySender): Promise<EndTurn> {
+  hold(request: IncomingMessage, caller: BodySender): Promise<EndTurn> {
+    return this.#hold(request, caller, PATIENCE_OF_UPLOADS);
+  }
+
+  async #hold(request: IncomingMessage, caller: BodySender, patience: number): Promise<EndTurn> {
     // Node hands over the head before it looks at what came with it.
     if (!request.complete) await new Promise((resolve) => setImmediate(resolve));
     if (request.complete) return () => undefined;
@@ -74,7 +82,7 @@ export class BodyPlaces {
     else request.once('close', close);
     let end: EndTurn;
     try {
-      end = await this.#take(caller, gone.signal);
+      end = await this.#take(caller, gone.signal, patience);
     } catch (error) {
       request.off('close', close);
       // It arrived while it waited: nothing of it is missing that could be held back.
@@ -91,24 +99,24 @@ export class BodyPlaces {
   }
 
   /** A browser that signed in before has places that no stranger can take, and those of its network besides. */
-  async #take(sender: BodySender, gone: AbortSignal): Promise<EndTurn> {
-    if (sender.kind === 'known') return this.#takeKnown(sender.name, sender.appOf, gone);
+  async #take(sender: BodySender, gone: AbortSignal, patience: number): Promise<EndTurn> {
+    if (sender.kind === 'known') return this.#takeKnown(sender, gone, patience);
     if (sender.browser !== null) {
       try {
-        return await this.#ofBrowsers.take(sender.browser, gone);
+        return await this.#ofBrowsers.take(sender.browser, gone, patience);
       } catch (error) {
         if (!(error instanceof RefusalError)) throw error;
       }
     }
-    return this.#ofStrangers.take(sender.name, gone);
+    return this.#ofStrangers.take(sender.name, gone, patience);
   }
 
   /** First the app's own place: one that has none to spare must not keep others of its account waiting. */
-  async #takeKnown(name: string, appOf: string | null, gone: AbortSignal): Promise<EndTurn> {
-    const endOwn = await this.#ofCallers.take(name, gone);
+  async #takeKnown({ name, appOf }: KnownSender, gone: AbortSignal, patience: number): Promise<EndTurn> {
+    const endOwn = await this.#ofCallers.take(name, gone, patience);
     if (appOf === null) return endOwn;
     try {
-      const endOfApps = await this.#ofApps.take(appOf, gone);
+      const endOfApps = await this.#ofApps.take(appOf, gone, patience);
       return () => {
         endOfApps();
         endOwn();

@@ -58,9 +58,9 @@ test('the disk of a suspended owner is counted as any other, in sum', async () =
   await setSuspended('now()');
   try {
     const all = await Promise.all(
-      Array.from({ length: 40 }, (_, n) => viewer.put(id, `small-${n}`, Buffer.alloc(40_000))),
+      Array.from({ length: 12 }, (_, n) => viewer.put(id, `small-${n}`, Buffer.alloc(40_000))),
     );
-    assert.ok(all.every(({ status }) => status === 201));
+    for (const { status, text } of all) assert.equal(status, 201, text);
     const large = Array.from({ length: 4 }, (_, n) => viewer.put(id, `k${n}`, Buffer.alloc(10 * MiB)));
     const refused = (await Promise.all(large)).filter(({ status }) => status !== 201);
     assert.ok(refused.length > 0);

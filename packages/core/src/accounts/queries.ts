@@ -119,6 +119,20 @@ export function lockAccount(executor: Executor, by: { key: string } | { name: st
     .executeTakeFirst();
 }
 
+/**
+ * Locks accounts until the transaction ends, suspended ones too: nothing of them changes, and counts of their rows stay valid.
+ * Always in the same order, so that two transactions never wait for each other.
+ */
+export async function holdAccounts(executor: Executor, keys: readonly string[]): Promise<void> {
+  await executor
+    .selectFrom('accounts')
+    .select('key')
+    .where('key', 'in', [...new Set(keys)])
+    .orderBy('key')
+    .forNoKeyUpdate()
+    .execute();
+}
+
 /** @returns the stored passkey, or `undefined` when its id is registered already, to any account */
 export function insertPasskey(
   executor: Executor,

@@ -233,6 +233,16 @@ export async function publicKeyOf(executor: Executor, id: string): Promise<Buffe
   return row.public_key;
 }
 
+/** Of these passkeys the keys, and the names of their accounts. */
+export function passkeysNamed(executor: Executor, ids: readonly string[]) {
+  return executor
+    .selectFrom('passkeys')
+    .innerJoin('accounts', 'accounts.key', 'passkeys.account_key')
+    .select(['passkeys.id', 'passkeys.public_key', 'accounts.name'])
+    .where('passkeys.id', 'in', ids.length === 0 ? [''] : [...ids])
+    .execute();
+}
+
 /** Renames a passkey. @returns it after the change, or `undefined` when the account has no such passkey */
 export function labelPasskey(executor: Executor, accountKey: string, id: string, label: string) {
   return executor

@@ -87,7 +87,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
       }
     }, ben.name);
     await page.reload();
-    await page.getByRole('heading', { name: 'Files from others' }).waitFor();
+    await page.getByRole('heading', { name: 'Files from others' }).scrollIntoViewIfNeeded();
     await look(page, device, 'sharing-from-others');
     await settingsFit(page);
     await page.getByRole('button', { name: 'Remove shopping.csv from' }).click();

@@ -109,25 +109,31 @@ export function FilesOf({
     });
   return (
     <>
-      <div class="row-main">
-        <span class="row-text">
-          <span class="row-title">From {owner}</span>
-          <span class="row-about">{files.length === 1 ? '1 file' : `${files.length} files`}</span>
-        </span>
+      <ul class="rows" aria-label={`Files from ${owner}`}>
         {files.length > 1 && (
-          <Button busy={busy} onClick={() => leave({ from: owner })}>
-            Remove all
-            <span class="only-read"> files from {owner}</span>
-          </Button>
+          <li class="row stacked">
+            <div class="row-main">
+              <span class="row-text">
+                <span class="row-about">
+                  {files.length} files from {owner}
+                </span>
+              </span>
+              <Button busy={busy} onClick={() => leave({ from: owner })}>
+                Remove all
+                <span class="only-read"> files from {owner}</span>
+              </Button>
+            </div>
+          </li>
         )}
-      </div>
-      <ul class="rows">
         {files.map(({ id, name, access }) => (
-          <li class="row" key={id}>
+          <li class="row stacked" key={id}>
             <div class="row-main">
               <span class="row-text">
                 <span class="row-title">{name}</span>
-                <span class="row-about">You may {access === 'read' ? 'read' : 'read and change'} it.</span>
+                <span class="row-about">
+                  {files.length > 1 ? '' : `From ${owner} · `}You may {access === 'read' ? 'read' : 'read and change'}{' '}
+                  it
+                </span>
               </span>
               <Button busy={busy} onClick={() => leave({ id })}>
                 Remove

@@ -24,6 +24,8 @@ const SWEEP_MS = 600_000;
 /** Most milliseconds between two looks at an account that waits for what nobody rings for. */
 const WAITING_MS = { keys: 1_000, rooms: OPEN_SWEEP_MS };
 
+/** Milliseconds until the second look at one. */
+const FIRST_WAIT_MS = 100;
 /** Accounts that are synced. */
 const ACCOUNTS_AT_ONCE = 8;
 /** Rooms of which something is fetched, each by a request that another server may let wait. */
@@ -66,7 +68,7 @@ export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetric
       }
     },
     log,
-    ACCOUNTS_AT_ONCE,
+    { atOnce: ACCOUNTS_AT_ONCE, firstWait: FIRST_WAIT_MS },
   );
   accounts.onWaiting(dirty.remind);
   const rooms = openDirty(
@@ -75,7 +77,8 @@ export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetric
       return accounts.fetchMissing(accountId, roomId);
     },
     log,
-    ROOMS_AT_ONCE,
+    // It says itself how long.
+    { atOnce: ROOMS_AT_ONCE, firstWait: Number.POSITIVE_INFINITY },
   );
   accounts.onMissing((...room) => rooms.remind(JSON.stringify(room)));
   const all = () => {

@@ -16,15 +16,19 @@ export interface Dirty {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
-const FIRST_WAIT_MS = 100;
 
 /**
  * @param sync takes in what is new. @returns the most milliseconds until it should be done again though nobody marks it, as what
  * it waits for is not announced; `null` where it waits for nothing
  *
  * @param atOnce of all accounts
+ * @param firstWait milliseconds, of which each wait has twice as many as the one before, up to what `sync` says
  */
-export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log, atOnce: number): Dirty {
+export function openDirty(
+  sync: (accountId: string) => Promise<number | null>,
+  log: Log,
+  { atOnce, firstWait }: { readonly atOnce: number; readonly firstWait: number },
+): Dirty {
   const marked = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
@@ -56,7 +60,7 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
       }
       const count = waits.get(accountId) ?? 0;
       waits.set(accountId, count + 1);
-      later(accountId, Math.min(longest, FIRST_WAIT_MS * 2 ** Math.min(count, 20)));
+      later(accountId, Math.min(longest, firstWait * 2 ** Math.min(count, 20)));
     } catch (error) {
       const count = (failures.get(accountId) ?? 0) + 1;
       failures.set(accountId, count);

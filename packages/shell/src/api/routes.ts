@@ -142,12 +142,15 @@ export const shellRoutes = {
   'account.files.list': 'GET /v1/account/files',
   'account.files.save': 'POST /v1/account/files',
   'account.files.handOver': 'POST /v1/account/files/:id/apps',
+  'account.files.leave': 'DELETE /v1/account/files',
   'account.files.transfers': 'GET /v1/account/file-transfers',
   'account.files.takeBack': 'DELETE /v1/account/files/:id/apps/:appId',
   'account.connectionRequests.read': 'GET /v1/account/connection-requests/:id',
   'account.connectionRequests.decide': 'POST /v1/account/connection-requests/:id',
   'account.connections.list': 'GET /v1/account/connections',
   'account.connections.revoke': 'DELETE /v1/account/connections/:id',
+  'recipient.read': 'GET /v1/account/recipient',
+  'recipient.put': 'PUT /v1/account/recipient',
 } as const;
 
 export type ShellRoute = keyof typeof shellRoutes;

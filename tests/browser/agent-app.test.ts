@@ -80,7 +80,7 @@ for (const [device, viewport] of DEVICES)
       const tool = card(sitting, /apps/i);
       await tool.getByText('Done', { exact: true }).waitFor();
       await tool.locator('summary').first().click();
-      await tool.getByText('What the platform answered.').waitFor();
+      await tool.getByText(/The platform answered this\. Words of other people and of apps/).waitFor();
       await tool.getByText('"pantry"').first().waitFor();
       await look(page, device, 'agent-tool');
     });

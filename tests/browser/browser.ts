@@ -161,13 +161,6 @@ export function tileOf(page: Page, name: string): Locator {
     .getByRole('button', { name: new RegExp(`^${escaped}(?: ?,|$)`) });
 }
 
-/** On the home screen, unfolds the tiles of what comes in a later version. */
-export async function unfoldLater(page: Page): Promise<void> {
-  const later = page.frameLocator('iframe[title="Launcher"]').locator('details.later');
-  await later.waitFor();
-  if ((await later.getAttribute('open')) === null) await later.locator('summary').click();
-}
-
 /** Day or night, drawn in every frame: the browser follows a little later, and text of the one on the other is no picture. */
 export async function showScheme(page: Page, scheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme: scheme });

@@ -110,7 +110,7 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   await ok('account', 'plan', 'guest', 'paid');
   assert.match(
     await ok('account', 'list'),
-    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +11 +\d\d MiB +1 +2\S+T\d\d:\d\dZ +2\S+T\d\d:\d\dZ\nlandlord +active +free \(default\) +\d+ +32 MiB +1 /,
+    /^NAME +STATE +PLAN +APPS +DISK +SESSIONS +LAST SEEN +REGISTERED\nguest +active +paid +11 +\d\d MiB +1 +2\S+T\d\d:\d\dZ +2\S+T\d\d:\d\dZ\nlandlord +active +free \(default\) +\d+ +0 bytes +1 /,
   );
   const { items } = JSON.parse(await ok('account', 'list', '--json')) as { items: { name: string; plan: string }[] };
   assert.deepEqual(

@@ -25,6 +25,17 @@ export interface Branch {
   readonly sequence: number;
 }
 
+export interface Message {
+  readonly text: string;
+  /** Of this page: it is the same for the same message, however often that is sent. */
+  readonly message: string;
+}
+
+/** Whether nothing was done: without an answer, or with one of the way there, nobody knows. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof PlatformError && error.status >= 400 && error.status < 500;
+}
+
 const ROOT = '/v1/agent';
 /** The largest that there is. */
 const PAGE = 200;
@@ -39,8 +50,15 @@ export function agentApi({ backend }: App) {
   return {
     describe: async () => (await ask<AgentAnswer>('')).agent,
     sessions: async () => (await ask<{ items: AgentSession[] }>('/sessions')).items,
-    search: (query: string) => ask<AgentSessionsFound>(`/sessions?${new URLSearchParams({ query })}`),
-    begin: (body: { readonly profile?: string; readonly branch?: Branch }) => sessionOf('/sessions', { body }),
+    search: (query: string, signal: AbortSignal) =>
+      backend.json<AgentSessionsFound>(
+        `${ROOT}/sessions?${new URLSearchParams({ query })}`,
+        {},
+        { ...PATIENCE, signal },
+      ),
+    /** Asked again with the same id, it is begun once. */
+    begin: (body: { readonly id: string; readonly profile?: string; readonly branch?: Branch }) =>
+      sessionOf('/sessions', { body }),
     page: async (id: string, before?: number) => {
       const query = new URLSearchParams({
         limit: String(PAGE),
@@ -50,7 +68,8 @@ export function agentApi({ backend }: App) {
     },
     rename: (id: string, title: string) => sessionOf(`/sessions/${id}`, { method: 'PATCH', body: { title } }),
     remove: (id: string) => ask<undefined>(`/sessions/${id}`, { method: 'DELETE' }),
-    say: (id: string, text: string) => sessionOf(`/sessions/${id}/messages`, { body: { text } }),
+    /** Sent again with the same id, it is taken once. */
+    say: (id: string, { text, message }: Message) => sessionOf(`/sessions/${id}/messages`, { body: { text, message } }),
     stop: (id: string) => sessionOf(`/sessions/${id}/cancel`, { method: 'POST' }),
     profiles: async () => (await ask<{ items: AgentProfile[] }>('/profiles')).items,
     saveProfile: async (id: string | undefined, body: AgentProfileBody) => {

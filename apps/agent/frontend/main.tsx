@@ -6,7 +6,7 @@ import { Failure } from '../../shared/failure.tsx';
 import { useOpened } from '../../shared/kept.ts';
 import { startApp } from '../../shared/start-app.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
-import type { Branch } from './agent-api.ts';
+import { type Branch, isRefused, type Message } from './agent-api.ts';
 import { NewSession } from './new-session.tsx';
 import { Profiles } from './profiles.tsx';
 import { SessionList } from './session-list.tsx';
@@ -19,9 +19,9 @@ startApp(PersonalAgent);
 const NEW = 'new';
 const PROFILES = 'agents';
 
-export interface Begun {
-  readonly text: string;
-  readonly profile: string;
+export interface Begun extends Message {
+  /** `undefined` for that of the conversation that it branches from. */
+  readonly profile: string | undefined;
   /** It begins as another one did, before a message that is written anew. */
   readonly branch?: Branch;
 }
@@ -35,15 +35,18 @@ function PersonalAgent({ app }: { readonly app: App }) {
   const [problem, setProblem] = useState<string>();
 
   /** @returns whether the agent took it */
-  async function begin({ text, profile, branch }: Begun): Promise<boolean> {
+  async function begin({ profile, branch, ...said }: Begun): Promise<boolean> {
     setProblem(undefined);
+    // Of the message that begins it: sent again, it is the same conversation.
+    const id = `ses-${said.message}`;
+    const body = { id, ...(profile === undefined ? {} : { profile }), ...(branch === undefined ? {} : { branch }) };
     try {
-      const { id } = await api.begin({ profile, ...(branch === undefined ? {} : { branch }) });
+      await api.begin(body);
       try {
-        await api.say(id, text);
+        await api.say(id, said);
       } catch (error) {
-        // An empty conversation is of no use.
-        await api.remove(id).catch(() => undefined);
+        // An empty conversation is of no use. One that nobody knows of to be empty stays.
+        if (isRefused(error)) await api.remove(id).catch(() => undefined);
         throw error;
       }
       agent.reload();
@@ -99,7 +102,17 @@ function PersonalAgent({ app }: { readonly app: App }) {
             onBack={() => go('')}
           />
         ) : (
-          <NewSession app={app} agent={agent} profiles={profiles.value ?? []} onBegin={begin} onBack={() => go('')} />
+          <NewSession
+            app={app}
+            agent={agent}
+            profiles={profiles}
+            onBegin={begin}
+            onBegun={(id) => {
+              agent.reload();
+              go(id);
+            }}
+            onBack={() => go('')}
+          />
         )}
         <Failure text={problem} />
       </section>

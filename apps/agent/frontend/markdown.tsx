@@ -1,5 +1,7 @@
 // What the model wrote, as Markdown. Every token becomes an element made here: no text is ever taken for HTML, no picture is loaded,
 // and links show where they lead.
+
+import { visibleText } from '@platform/shell/visible-text';
 import { Lexer, type Token, type Tokens } from 'marked';
 import type { ComponentChildren, JSX } from 'preact';
 import { memo } from 'preact/compat';
@@ -155,12 +157,15 @@ function Link({ href, children }: { readonly href: string; readonly children: Co
   if (url?.protocol !== 'https:' || url.username !== '')
     return (
       <>
-        {children} <span class="target">({href})</span>
+        <bdi>{children}</bdi> <bdi class="target">({visibleText(href)})</bdi>
       </>
     );
   return (
     <a href={url.href} rel="noreferrer">
-      {children} <span class="target">({url.host})</span>
+      <bdi>{children}</bdi>{' '}
+      <bdi class="target" dir="ltr">
+        ({url.host})
+      </bdi>
     </a>
   );
 }

@@ -1,10 +1,14 @@
 // The beginning of a conversation: with which agent, and what is missing where it cannot answer yet.
 import type { AgentProfile, App } from '@platform/sdk/browser';
 import { useId, useState } from 'preact/hooks';
+import { Failure } from '../../shared/failure.tsx';
 import { useKept } from '../../shared/kept.ts';
+import type { Loaded } from '../../shared/use-loaded.ts';
+import type { Message } from './agent-api.ts';
 import { AiLine } from './ai-line.tsx';
 import { Composer } from './composer.tsx';
 import type { Begun } from './main.tsx';
+import { Pending } from './messages.tsx';
 import { ProblemCard } from './problem-card.tsx';
 import { MAIN, nameOf } from './profile-words.ts';
 import type { UsedAgent } from './use-agent.ts';
@@ -12,24 +16,37 @@ import type { UsedAgent } from './use-agent.ts';
 interface NewSessionProps {
   readonly app: App;
   readonly agent: UsedAgent;
-  readonly profiles: readonly AgentProfile[];
+  readonly profiles: Loaded<readonly AgentProfile[]>;
   readonly onBegin: (begun: Begun) => Promise<boolean>;
+  /** It was begun before the page was loaded anew. */
+  readonly onBegun: (id: string) => void;
   readonly onBack: () => void;
 }
 
-export function NewSession({ app, agent, profiles, onBegin, onBack }: NewSessionProps) {
+export function NewSession({ app, agent, profiles: loaded, onBegin, onBegun, onBack }: NewSessionProps) {
   const [kept, setProfile] = useKept<string>('profile', MAIN);
   const choice = useId();
-  const [isSending, setSending] = useState(false);
-  const profile = profiles.find(({ id }) => id === kept) ?? profiles[0];
+  const [outgoing, setOutgoing] = useState<string>();
+  const profiles = loaded.value ?? [];
+  const chosen = profiles.find(({ id }) => id === kept);
+  const profile = chosen ?? profiles.find(({ id }) => id === MAIN);
+  // The one that is always there can be written to at once; of any other it must be known that it is there.
+  const isUnknown = kept !== MAIN && loaded.value === undefined;
   const described = agent.described.value;
   const problem = described?.problem ?? null;
 
-  async function send(text: string): Promise<boolean> {
-    setSending(true);
-    const taken = await onBegin({ text, profile: profile?.id ?? MAIN });
-    setSending(false);
+  async function send(said: Message): Promise<boolean> {
+    setOutgoing(said.text);
+    const taken = await onBegin({ ...said, profile: profile?.id ?? MAIN });
+    setOutgoing(undefined);
     return taken;
+  }
+
+  async function wasTaken(message: string): Promise<boolean> {
+    const id = `ses-${message}`;
+    const has = await hasMessage(agent, id, message);
+    if (has) onBegun(id);
+    return has;
   }
 
   return (
@@ -68,9 +85,39 @@ export function NewSession({ app, agent, profiles, onBegin, onBack }: NewSession
             </select>
           </div>
         )}
+        {isUnknown && loaded.failure === undefined && (
+          <p class="quiet small" role="status">
+            Looking for the agent that you chose…
+          </p>
+        )}
+        {isUnknown && loaded.failure !== undefined && (
+          <>
+            <Failure text={loaded.failure} />
+            <p class="row">
+              <button type="button" onClick={() => void loaded.reload()}>
+                Look for the agent that you chose again
+              </button>
+              <button type="button" onClick={() => setProfile(MAIN)}>
+                Write to {nameOf(MAIN, [])}
+              </button>
+            </p>
+          </>
+        )}
+        {loaded.value !== undefined && chosen === undefined && (
+          <p class="small" role="status">
+            The agent that you chose last was deleted. This goes to {nameOf(MAIN, profiles)}.
+          </p>
+        )}
+        {outgoing !== undefined && <Pending text={outgoing} />}
       </div>
       {problem === null && <AiLine agent={agent} profile={profile} />}
-      <Composer draftOf="new" isBusy={isSending} onSend={send} />
+      <Composer draftOf="new" isBusy={isUnknown} onSend={send} wasTaken={wasTaken} />
     </>
   );
+}
+
+/** `false` also while nobody can say: then it is sent again with the same id. */
+async function hasMessage({ api }: UsedAgent, session: string, message: string): Promise<boolean> {
+  const page = await api.page(session).catch(() => undefined);
+  return page?.events.some(({ event, data }) => event === 'message' && data.message === message) ?? false;
 }

@@ -5,7 +5,8 @@ import { Failure } from '../../shared/failure.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
 import type { Described } from './agent-api.ts';
 import { MAIN } from './profile-words.ts';
-import { type KnownTools, toolInWords, WEB_SEARCH } from './words.ts';
+import { ToolWords } from './tool-words.tsx';
+import { type KnownTools, WEB_SEARCH } from './words.ts';
 
 interface ProfileFormProps {
   /** `undefined`: a new one. */
@@ -107,7 +108,9 @@ export function ProfileForm({ profile, described, tools, onSave, onCancel }: Pro
                       setChosen(checked ? [...chosen, tool] : chosen.filter((one) => one !== tool))
                     }
                   />
-                  <span>{toolInWords(tool, tools)}</span>
+                  <span>
+                    <ToolWords tool={tool} tools={tools} />
+                  </span>
                 </label>
               </li>
             ))}

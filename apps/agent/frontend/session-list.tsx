@@ -25,7 +25,7 @@ export function SessionList({ agent, open, onOpen }: SessionListProps) {
   if (sessions.value === undefined)
     return sessions.failure === undefined ? <p class="quiet">Your agent wakes up…</p> : null;
   if (sessions.value.length === 0) return <p class="quiet">Nothing was said yet.</p>;
-  const items: readonly (AgentSession | FoundSession)[] = found.items ?? sessions.value;
+  const items = found.items === undefined ? sessions.value : present(found.items, sessions.value);
   return (
     <>
       <label class="search">
@@ -87,24 +87,36 @@ interface Found {
   readonly problem?: string;
 }
 
-function useFound({ api, sessions }: UsedAgent, words: string): Found {
+/** What was found, as the list has it now: titles and states change while the words stay the same. */
+function present(
+  found: readonly FoundSession[],
+  sessions: readonly AgentSession[],
+): readonly (AgentSession | FoundSession)[] {
+  return found.flatMap((one) => {
+    const now = sessions.find(({ id }) => id === one.id);
+    return now === undefined ? [] : [{ ...one, ...now }];
+  });
+}
+
+/** Searches when the words change, and not at every event: the agent reads all that was said for each search. */
+function useFound({ api }: UsedAgent, words: string): Found {
   const [found, setFound] = useState<Found>({});
   useEffect(() => {
     if (words === '') {
       setFound({});
       return undefined;
     }
-    let isOver = false;
+    const over = new AbortController();
     const timer = setTimeout(() => {
-      api.search(words).then(
-        (answer) => isOver || setFound(answer),
-        (error: unknown) => isOver || setFound({ problem: messageOf(error) }),
+      api.search(words, over.signal).then(
+        (answer) => over.signal.aborted || setFound(answer),
+        (error: unknown) => over.signal.aborted || setFound({ problem: messageOf(error) }),
       );
     }, TYPING_MS);
     return () => {
-      isOver = true;
+      over.abort();
       clearTimeout(timer);
     };
-  }, [words, sessions.value]);
+  }, [words]);
   return found;
 }

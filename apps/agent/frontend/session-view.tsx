@@ -2,9 +2,11 @@
 import type { App } from '@platform/sdk/browser';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Failure } from '../../shared/failure.tsx';
+import type { Message } from './agent-api.ts';
 import { AiLine } from './ai-line.tsx';
 import { Composer } from './composer.tsx';
 import type { Begun } from './main.tsx';
+import { useMessageIds } from './message-ids.ts';
 import { Answer, End, Pending, Said } from './messages.tsx';
 import { ProblemCard } from './problem-card.tsx';
 import { MAIN, nameOf } from './profile-words.ts';
@@ -34,6 +36,8 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
   const { asked, isUnanswered } = lastTurn(thread);
   const profiles = agent.profiles.value ?? [];
   const profile = profiles.find((one) => one.id === card?.profile);
+  const isDeleted = agent.profiles.value !== undefined && card !== undefined && profile === undefined;
+  const ids = useMessageIds();
   const [isBranching, setBranching] = useState(false);
   const scroll = useRef<HTMLDivElement>(null);
   const inner = useRef<HTMLDivElement>(null);
@@ -62,22 +66,34 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
     await session.readEarlier();
   }
 
-  function say(text: string): Promise<boolean> {
+  function say(said: Message): Promise<boolean> {
     atEnd.current = true;
-    return session.say(text);
+    return session.say(said);
+  }
+
+  /** As often as it is tried, it is one message until the agent has taken it. */
+  async function once(matter: string, send: (message: string) => Promise<boolean>): Promise<boolean> {
+    const taken = await send(ids.of(matter));
+    if (taken) ids.taken(matter);
+    return taken;
+  }
+
+  function sayAgain(text: string): Promise<boolean> {
+    return once(`${thread.events.at(-1)?.sequence} ${text}`, (message) => say({ text, message }));
   }
 
   /** In a conversation of its own: this one stays as it is. */
   async function branch({ sequence }: UserItem, text: string): Promise<boolean> {
     setBranching(true);
     // One whose agent was deleted goes on with the one that is always there.
-    const begun = await onBegin({ text, profile: profile?.id ?? MAIN, branch: { session: id, sequence } });
+    const to = { profile: isDeleted ? MAIN : undefined, branch: { session: id, sequence } };
+    const begun = await once(`${sequence} ${text}`, (message) => onBegin({ text, message, ...to }));
     setBranching(false);
     return begun;
   }
 
   const canChange = !isRunning && !isBranching && outgoing === undefined;
-  const goOn = () => void say('Go on.');
+  const goOn = () => void sayAgain('Go on.');
   const draw = (item: Item, index: number) => {
     const isLast = index === items.length - 1;
     if (item.kind === 'user')
@@ -127,9 +143,9 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
               <button
                 type="button"
                 class="slim"
-                onClick={() => void (isUnanswered ? say(asked.text) : branch(asked, asked.text))}
+                onClick={() => void (isUnanswered && !isDeleted ? sayAgain(asked.text) : branch(asked, asked.text))}
               >
-                {isUnanswered ? 'Try again' : 'Answer again'}
+                {isUnanswered && !isDeleted ? 'Try again' : 'Answer again'}
               </button>
             </p>
           )}
@@ -142,12 +158,19 @@ export function SessionView({ app, agent, id, onBegin, onRemove, onBack }: Sessi
         </p>
       )}
       <Failure text={session.problem} />
+      {isDeleted && (
+        <p class="small notice" role="status">
+          The agent of this conversation was deleted. Edit a message or let it be answered again to go on with{' '}
+          {nameOf(MAIN, profiles)}.
+        </p>
+      )}
       <AiLine agent={agent} profile={profile} />
       <Composer
         draftOf={id}
-        isBusy={!canChange && !isRunning}
+        isBusy={isDeleted || (!canChange && !isRunning)}
         onStop={isRunning ? () => void session.stop() : undefined}
         onSend={say}
+        wasTaken={session.wasTaken}
       />
     </>
   );

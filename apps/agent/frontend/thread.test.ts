@@ -117,3 +117,19 @@ test('the stream of events is read however it is cut, and comments are none', as
     assert.deepEqual(heard[1], { delta: { message: 'm', turn: 't', offset: 0, text: 'x' } });
   }
 });
+
+test('what was finished while nobody listened is not shown twice', () => {
+  const begun = thread(events(user('Count.')));
+  const half = withDelta(begun, { message: 'a One two.', turn: 't', offset: 0, text: 'One' });
+  const all = events(user('Count.'), answer('One two.'), [
+    'tool.call',
+    { call: 'c', tool: 'notes.count', arguments: {} },
+  ]);
+  const read = withNewest(half, { events: all, earlier: false, state: 'running' });
+  const late = withDelta(read, { message: 'a One two.', turn: 't', offset: 3, text: ' two.' });
+  for (const one of [read, late])
+    assert.deepEqual(
+      itemsOf(one).map((item) => (item.kind === 'answer' ? item.text : item.kind)),
+      ['user', 'One two.', 'tool'],
+    );
+});

@@ -56,7 +56,9 @@ interface Page {
 export function withNewest(thread: Thread, { events, earlier, state }: Page & { readonly state: string }): Thread {
   const first = events[0]?.sequence ?? 1;
   const isRunning = state === 'running';
-  const partial = isRunning ? thread.partial : undefined;
+  // What was being written may have been finished meanwhile.
+  const isWhole = thread.partial !== undefined && hasMessage({ events }, thread.partial.message);
+  const partial = isRunning && !isWhole ? thread.partial : undefined;
   const follows = thread.events.length > 0 && first <= lastOf(thread) + 1;
   if (!follows || first <= (thread.events[0]?.sequence ?? 1)) return { events, earlier, partial, isRunning };
   return { ...events.reduce(withEvent, thread), partial, isRunning };
@@ -76,7 +78,13 @@ export function withEvent(thread: Thread, event: AgentEvent): Thread {
   return { ...thread, events, partial: isWritten ? undefined : thread.partial, isRunning: isAtWork(events) };
 }
 
+export function hasMessage({ events }: Pick<Thread, 'events'>, message: string): boolean {
+  return events.some(({ event, data }) => event === 'message' && data.message === message);
+}
+
 export function withDelta(thread: Thread, { message, offset, text }: Delta): Thread {
+  // It is there as a whole, from another connection.
+  if (hasMessage(thread, message)) return thread;
   const before = thread.partial?.message === message ? thread.partial.text : '';
   return { ...thread, partial: { message, text: before.slice(0, offset) + text } };
 }

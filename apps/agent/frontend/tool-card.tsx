@@ -6,7 +6,8 @@ import { Failure } from '../../shared/failure.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
 import { ProposalLine } from './proposal-line.tsx';
 import type { ToolItem } from './thread.ts';
-import { type KnownTools, speakerOf, toolInWords, WEB_SEARCH } from './words.ts';
+import { Speaker, ToolWords } from './tool-words.tsx';
+import { type KnownTools, toolInWords, WEB_SEARCH } from './words.ts';
 
 interface ToolCardProps {
   readonly app: App;
@@ -22,7 +23,9 @@ export function ToolCard({ app, item, tools }: ToolCardProps) {
     <article class="card tool" aria-label={words}>
       <details>
         <summary>
-          <span class="tool-name">{words}</span>
+          <span class="tool-name">
+            <ToolWords tool={tool} tools={tools} />
+          </span>
           {proposal === undefined && <State item={item} asks={asks} />}
         </summary>
         <h3>With</h3>
@@ -30,7 +33,9 @@ export function ToolCard({ app, item, tools }: ToolCardProps) {
         {result !== undefined && (
           <>
             <h3>Result</h3>
-            <p class="quiet small">{speakerOf(tool, tools)}</p>
+            <p class="quiet small">
+              <Speaker tool={tool} tools={tools} />
+            </p>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard. */}
             <pre class="foreign" dir="auto" tabIndex={0}>
               {result.text === '' ? 'Nothing.' : result.text}

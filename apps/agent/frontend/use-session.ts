@@ -1,10 +1,11 @@
 // One session while it is looked at: what was said, what happens now, and what the person does in it. It survives breaks of the connection,
-// restarts of the agent and its sleep: what was missed is read from the event that came last.
+// restarts of the agent and its sleep: what was missed is read from the event that came last. Its stream, which keeps the agent awake, ends
+// with the view, and while nobody sees it.
 import { PlatformError } from '@platform/sdk/browser';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { messageOf } from '../../shared/use-loaded.ts';
-import type { AgentApi, SessionPage } from './agent-api.ts';
-import { lastOf, NOTHING, type Thread, withDelta, withEarlier, withEvent, withNewest } from './thread.ts';
+import type { AgentApi, Message, SessionPage } from './agent-api.ts';
+import { hasMessage, lastOf, NOTHING, type Thread, withDelta, withEarlier, withEvent, withNewest } from './thread.ts';
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -19,6 +20,7 @@ export function useSession(api: AgentApi, id: string, onChange: () => void) {
   const [isAway, setAway] = useState(false);
   const latest = useRef(thread);
   const following = useRef<AbortController>(undefined);
+  const isLeft = useRef(false);
 
   /** The next change begins with this one, drawn or not. */
   const change = useCallback((next: (before: Thread) => Thread) => {
@@ -27,7 +29,8 @@ export function useSession(api: AgentApi, id: string, onChange: () => void) {
   }, []);
 
   const follow = useCallback(() => {
-    if (following.current !== undefined) return;
+    // Whatever is answered after the view was left, or while it is hidden, opens no stream any more.
+    if (following.current !== undefined || isLeft.current || document.visibilityState === 'hidden') return;
     const over = new AbortController();
     following.current = over;
     void run(over.signal).finally(() => {
@@ -73,15 +76,25 @@ export function useSession(api: AgentApi, id: string, onChange: () => void) {
   }, [api, id]);
 
   useEffect(() => {
-    void load();
-    const again = () => document.visibilityState === 'visible' && following.current === undefined && void load();
-    window.addEventListener('focus', again);
-    document.addEventListener('visibilitychange', again);
-    return () => {
-      window.removeEventListener('focus', again);
-      document.removeEventListener('visibilitychange', again);
+    isLeft.current = false;
+    const end = () => {
       following.current?.abort();
       following.current = undefined;
+    };
+    const again = () => {
+      if (document.visibilityState === 'hidden') end();
+      else if (following.current === undefined) void load();
+    };
+    void load();
+    const over = new AbortController();
+    window.addEventListener('focus', again, { signal: over.signal });
+    document.addEventListener('visibilitychange', again, { signal: over.signal });
+    // A page that the browser keeps for Back has no view.
+    window.addEventListener('pagehide', end, { signal: over.signal });
+    return () => {
+      isLeft.current = true;
+      over.abort();
+      end();
     };
   }, [load]);
 
@@ -105,14 +118,19 @@ export function useSession(api: AgentApi, id: string, onChange: () => void) {
     /** The connection broke; it is being made again. */
     isAway,
     /** @returns whether the agent took it */
-    async say(text: string): Promise<boolean> {
-      setOutgoing(text);
+    async say(said: Message): Promise<boolean> {
+      setOutgoing(said.text);
       follow();
-      const taken = await trying(() => api.say(id, text));
+      const taken = await trying(() => api.say(id, said));
       if (taken) await load();
       setOutgoing(undefined);
       onChange();
       return taken;
+    },
+    /** @returns whether it is among what was said here */
+    async wasTaken(message: string): Promise<boolean> {
+      if (latest.current.events.length === 0) await load();
+      return hasMessage(latest.current, message);
     },
     stop: () => trying(() => api.stop(id)),
     readEarlier: () =>

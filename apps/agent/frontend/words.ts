@@ -9,12 +9,14 @@ export type KnownTools = ReadonlyMap<string, Pick<UsableTool, 'title' | 'app'>>;
 
 /** `Search the web`, `Add a note in Notes`. */
 export function toolInWords(tool: string, known: KnownTools): string {
-  if (tool === WEB_SEARCH) return 'Search the web';
-  const found = known.get(tool);
-  const own = tool.slice(tool.indexOf('.') + 1);
-  const title = found?.title === undefined || found.title.trim() === '' ? own : visibleText(found.title);
   const app = appOf(tool, known);
-  return app === undefined ? title : `${title} in ${app}`;
+  return app === undefined ? titleOf(tool, known) : `${titleOf(tool, known)} in ${app}`;
+}
+
+export function titleOf(tool: string, known: KnownTools): string {
+  if (tool === WEB_SEARCH) return 'Search the web';
+  const title = known.get(tool)?.title;
+  return title === undefined || title.trim() === '' ? tool.slice(tool.indexOf('.') + 1) : visibleText(title);
 }
 
 /** The app that has the tool; undefined for the platform's own. */
@@ -22,13 +24,6 @@ export function appOf(tool: string, known: KnownTools): string | undefined {
   if (tool === WEB_SEARCH || tool.startsWith('platform-')) return undefined;
   const name = known.get(tool)?.app?.name;
   return name === undefined ? tool.split('.')[0] : visibleText(name);
-}
-
-/** Whose words a result is. */
-export function speakerOf(tool: string, known: KnownTools): string {
-  if (tool === WEB_SEARCH) return 'What the web says. Others wrote it, not your agent.';
-  const app = appOf(tool, known);
-  return app === undefined ? 'What the platform answered.' : `What ${app} answered. The app wrote it, not your agent.`;
 }
 
 const DAY = 86_400_000;

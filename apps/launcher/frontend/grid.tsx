@@ -1,10 +1,8 @@
-// One section of the home screen: under its title, or for what does nothing yet folded away behind it.
+// One section of the home screen, under its title.
 
 import type { InstalledApp } from '@platform/sdk/browser';
 import type { Section } from '@platform/shell/arrange';
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { useKept } from '../../shared/kept.ts';
 import { Tile, type TileActions } from './tile.tsx';
 import type { Tiles } from './use-tiles.ts';
 
@@ -40,26 +38,10 @@ export function Grid({ title, section, apps, tiles, actions }: GridProps) {
       ))}
     </ul>
   );
-  if (section === 'later') return <Folded title={title}>{grid}</Folded>;
   return (
     <section data-section={section} aria-labelledby={`${section}-title`}>
       <h2 id={`${section}-title`}>{title}</h2>
       {grid}
     </section>
-  );
-}
-
-function Folded({ title, children }: { readonly title: string; readonly children: ComponentChildren }) {
-  const [isOpen, setOpen] = useKept<boolean>('later', false);
-  return (
-    <details
-      data-section="later"
-      class="later"
-      open={isOpen}
-      onToggle={({ currentTarget }) => currentTarget.open !== isOpen && setOpen(currentTarget.open)}
-    >
-      <summary>{title}</summary>
-      {children}
-    </details>
   );
 }

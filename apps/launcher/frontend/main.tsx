@@ -17,7 +17,6 @@ const SECTIONS = [
   ['pinned', 'Pinned'],
   ['rest', 'Your apps'],
   ['parts', 'Platform'],
-  ['later', 'Coming later'],
 ] as const;
 
 function Home({ app }: { readonly app: App }) {

@@ -36,7 +36,6 @@ interface Mark {
 }
 
 function markOf(app: InstalledApp, status: WorkloadStatus | undefined, nameOf: TileProps['nameOf']): Mark | undefined {
-  if (app.comingSoon) return { text: 'Soon', tone: '', more: ': not available yet' };
   const update = app.upgrade === null ? undefined : ({ text: 'Update', tone: 'good', more: ' available' } as const);
   if (status === undefined || !needsPerson(status)) return update;
   if (status.state === 'failed') return { text: 'Failed', tone: 'danger', more: `: ${status.reason ?? ''}` };

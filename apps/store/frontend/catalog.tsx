@@ -7,7 +7,6 @@ import { AppButtons } from './app-buttons.tsx';
 import type { Icons } from './icons.ts';
 import { LazyIcon } from './lazy-icon.tsx';
 import { publisherLine } from './publisher-line.ts';
-import { SoonBadge } from './soon-badge.tsx';
 import { VisibilityBadge } from './visibility-badge.tsx';
 
 interface CatalogProps {
@@ -62,7 +61,7 @@ export function Catalog({ icons, entries, installed, actions }: CatalogProps) {
                     </button>
                   </h2>
                   <p class="quiet small">
-                    {publisherLine(entry)} <VisibilityBadge {...entry} /> <SoonBadge {...entry} />
+                    {publisherLine(entry)} <VisibilityBadge {...entry} />
                   </p>
                 </div>
               </div>

@@ -13,7 +13,6 @@ import { LazyIcon } from './lazy-icon.tsx';
 import { PermissionWords } from './permission-words.tsx';
 import { publisherLine } from './publisher-line.ts';
 import { Security } from './security.tsx';
-import { SoonBadge } from './soon-badge.tsx';
 import { Unmet } from './unmet.tsx';
 import { Versions } from './versions.tsx';
 import { VisibilityBadge } from './visibility-badge.tsx';
@@ -53,7 +52,7 @@ export function Detail({ app, icons, appId, entry, actions, onBack }: DetailProp
                 {shown.name}
               </h1>
               <p class="quiet">
-                {publisherLine(shown)} <VisibilityBadge {...shown} /> <SoonBadge {...shown} />
+                {publisherLine(shown)} <VisibilityBadge {...shown} />
               </p>
               <RatingBadge rating={shown.rating} />
             </div>

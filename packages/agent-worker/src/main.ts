@@ -5,6 +5,7 @@ import { createStreams } from './http/events.ts';
 import { agentRoutes } from './http/routes.ts';
 import { createAgentServer } from './http/server.ts';
 import { readSurroundings } from './platform/platform.ts';
+import { openOwnProposals } from './profiles/own-proposals.ts';
 import { openProfileStore } from './profiles/profile-store.ts';
 import { openSessionStore } from './sessions/session-store.ts';
 import { openAgent } from './turns/agent.ts';
@@ -14,7 +15,7 @@ const instructions = readFileSync(new URL('instructions.md', import.meta.url), '
 const now = () => new Date();
 const store = openSessionStore(volume, now);
 const profiles = openProfileStore(volume, now);
-const agent = openAgent({ platform, order, instructions, store, profiles, now });
+const agent = openAgent({ platform, order, instructions, store, profiles, proposals: openOwnProposals(volume), now });
 const streams = createStreams(store);
 const server = createAgentServer(agentRoutes({ agent, store, profiles, streams }));
 server.listen(port);

@@ -57,7 +57,6 @@ function app(appId: string, more: Partial<InstalledApp> = {}): InstalledApp {
     requestsIntelligence: false,
     searchesWeb: false,
     home: false,
-    comingSoon: false,
     system: false,
     builtIn: false,
     installedAt: '2026-11-21T10:00:00.000Z',

@@ -28,8 +28,8 @@ export function agentRoutes(parts: {
 }): Routes {
   const { agent, store, profiles, streams } = parts;
 
-  async function search(query: string): Promise<AgentSessionsFound> {
-    const { found, complete } = await store.search(query);
+  async function search(query: string, left: AbortSignal): Promise<AgentSessionsFound> {
+    const { found, complete } = await store.search(query, left);
     return { items: found.map(({ card, match }) => ({ ...shown(card), match })), complete };
   }
 
@@ -39,25 +39,37 @@ export function agentRoutes(parts: {
     {
       path: /^\/v1\/agent\/sessions$/,
       methods: {
-        async GET({ url }) {
+        async GET({ url, response }) {
           const { query } = readQuery(url, agentSessionsQuery);
-          return { status: 200, body: query === undefined ? { items: store.list().map(shown) } : await search(query) };
+          if (query === undefined) return { status: 200, body: { items: store.list().map(shown) } };
+          const left = new AbortController();
+          response.once('close', () => left.abort());
+          return search(query, left.signal).then(
+            (body) => ({ status: 200, body }),
+            (error: unknown) => {
+              if (left.signal.aborted) return undefined;
+              throw error;
+            },
+          );
         },
         async POST({ request }) {
-          const { branch, profile } = await readBody(request, agentSessionBody);
+          const { id, branch, profile } = await readBody(request, agentSessionBody);
           if (profile !== undefined && profiles.find(profile) === undefined)
             throw new Refusal('not_found', 'There is no such profile.');
           using source = branch === undefined ? undefined : store.open(branch.session);
           const lines = source === undefined ? [] : linesBefore(source.session, branch?.sequence ?? 0);
-          using created = store.create(profile ?? source?.session.card.profile);
+          const isNew = id === undefined || !store.has(id);
+          using begun = isNew ? store.create(profile ?? source?.session.card.profile, id) : store.open(id);
+          const { session } = begun;
           try {
-            if (lines.length > 0) created.session.appendAll(lines);
-            if (source !== undefined) created.session.entitle(source.session.card.title);
+            // Of one that was begun before, the answer was lost, or the process ended in between.
+            if (session.lines.length === 0 && lines.length > 0) session.appendAll(lines);
+            if (source !== undefined) session.entitle(source.session.card.title);
           } catch (error) {
-            store.remove(created.session.card.id);
+            if (isNew) store.remove(session.card.id);
             throw error;
           }
-          return { status: 201, body: { session: shown(created.session.card) } };
+          return { status: isNew ? 201 : 200, body: { session: shown(session.card) } };
         },
       },
     },
@@ -84,8 +96,8 @@ export function agentRoutes(parts: {
       path: new RegExp(`^/v1/agent/sessions/${SESSION}/messages$`),
       methods: {
         async POST({ id, request }) {
-          const { text } = await readBody(request, agentMessageBody);
-          agent.say(id, text);
+          const { text, message } = await readBody(request, agentMessageBody);
+          agent.say(id, text, message);
           using use = store.open(id);
           return { status: 202, body: { session: shown(use.session.card) } };
         },

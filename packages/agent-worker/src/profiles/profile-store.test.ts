@@ -45,8 +45,10 @@ test('others come and go, each with a name', (t) => {
   );
   assert.throws(() => store.create(body({ name: ' ' })), { code: 'invalid_request' });
   assert.throws(() => store.change(id, body({ name: '' })), { code: 'invalid_request' });
+  assert.equal(store.left(id), Number.POSITIVE_INFINITY);
   store.remove(id);
   assert.equal(store.find(id), undefined);
+  assert.equal(store.left(id), 0, 'what is deleted may use nothing');
   for (const act of [() => store.remove(id), () => store.change(id, body())]) assert.throws(act, { code: 'not_found' });
   for (let count = store.list().length; count < agents.limits.agentProfiles.value; count += 1) store.create(body());
   assert.throws(() => store.create(body()), { code: 'concurrency_limited' });

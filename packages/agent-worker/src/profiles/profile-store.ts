@@ -26,7 +26,7 @@ export interface ProfileStore {
   change(id: string, body: AgentProfileBody): AgentProfile;
   /** @throws Refusal `not_found`, and for `main` */
   remove(id: string): void;
-  /** Tokens of its share that are left this month; infinite without one. */
+  /** Tokens of its share that are left this month; infinite without one, none for a profile that was deleted. */
   left(id: string): number;
   /** @throws Error when the disk does not take it, where it counts until the process ends all the same */
   spend(id: string, tokens: number): void;
@@ -82,7 +82,9 @@ export function openProfileStore(volume: string, now: () => Date): ProfileStore 
       keepProfiles(kept.profiles.filter((one) => one.id !== id));
     },
     left(id) {
-      const most = kept.profiles.find((one) => one.id === id)?.monthlyTokens ?? null;
+      const profile = kept.profiles.find((one) => one.id === id);
+      if (profile === undefined) return 0;
+      const { monthlyTokens: most } = profile;
       return most === null ? Number.POSITIVE_INFINITY : Math.max(0, most - tokensOf(id));
     },
     spend(id, tokens) {

@@ -1,6 +1,6 @@
 // The search over sessions: what it finds, in what order, and how far it reads.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -71,7 +71,7 @@ test('it reads no more than it may, and says so', async (t) => {
   const large = session(store, 'large', `needle ${'x'.repeat(20_000)}`);
   const young = session(store, 'young', 'needle');
   const within = async (bytes: number) => {
-    const answer = await searchSessions(folder, store.list(), 'needle', bytes);
+    const answer = await searchSessions(folder, store.list(), 'needle', { most: bytes });
     return [ids(answer), answer.complete];
   };
   assert.deepEqual(await within(1_000_000), [[young, large, old], true]);
@@ -104,4 +104,56 @@ test('a session that is deleted meanwhile is not found', async (t) => {
   const cards = store.list();
   store.remove(gone);
   assert.deepEqual(await searchSessions(folder, cards, 'needle'), { found: [], complete: true });
+});
+
+/** How often everything else had its turn until it ended. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isOver = false;
+  const over = work.then(() => {
+    isOver = true;
+  });
+  for (; !isOver; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  await over;
+  return turns;
+}
+
+/** As many messages as a long session has. */
+function longSession(store: SessionStore): number {
+  using use = store.create();
+  const text = 'nothing of interest '.repeat(100);
+  use.session.appendAll(
+    Array.from({ length: 2_000 }, (_, index) => ({
+      event: 'message' as const,
+      data: { message: `m${index}`, turn: 't', role: 'assistant' as const, text },
+    })),
+  );
+  return use.session.bytes;
+}
+
+test('everything else of the agent goes on while thousands of messages are looked through', async (t) => {
+  const { store } = storeOf(t);
+  const bytes = longSession(store);
+  assert.ok((await turnsDuring(store.search('needle'))) >= bytes / (128 * 1024));
+});
+
+test('a search that nobody waits for any more ends, and keeps no place', async (t) => {
+  const { store } = storeOf(t);
+  longSession(store);
+  const left = Array.from({ length: 4 }, () => new AbortController());
+  const searches = left.map(({ signal }) => store.search('needle', signal));
+  for (const one of left) one.abort();
+  for (const one of await Promise.allSettled(searches)) assert.equal(one.status, 'rejected');
+  assert.deepEqual(ids(await store.search('needle')), []);
+});
+
+test('a message in which a piece of what is read ends is found, and one that is being written is not', async (t) => {
+  const { store, folder } = storeOf(t);
+  const texts = Array.from({ length: 40 }, (_, index) => `\u{1F33F}${'é'.repeat(4_001)} needle-${index}.`);
+  const id = session(store, 'x', ...texts);
+  for (let index = 0; index < texts.length; index += 1)
+    assert.equal((await store.search(`needle-${index}.`)).found[0]?.match?.sequence, index + 1);
+  const line = { sequence: 42, at: '', event: 'message', data: { text: 'unfinished' } };
+  appendFileSync(join(folder, `${id}.jsonl`), JSON.stringify(line));
+  assert.deepEqual(ids(await store.search('unfinished')), []);
 });

@@ -1,6 +1,8 @@
 // Finds words in the sessions of the agent, the newest first, as far as a search may read.
-import { readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { agents } from '@platform/contract/agents';
+import { KiB } from '@platform/contract/sizes';
 import { withoutHarmful } from '../tools/foreign-text.ts';
 import { type Card, journalOf } from './card.ts';
 import type { Line } from './journal.ts';
@@ -24,17 +26,30 @@ const EXCERPT = 200;
 /** Marks of Markdown, which a line of a list does not need. */
 const MARKS = /[#*`|>]+/g;
 
+/** As a journal begins each of them: what is no message is not looked through. */
+const MESSAGE = /^\{"sequence":\d+,"at":"[^"]*","event":"message",/;
+/** What is read, and looked through, between two turns of everything else that the agent does. */
+const PIECE_BYTES = 64 * KiB;
+
+interface SearchOptions {
+  /** Bytes that it reads. */
+  readonly most?: number | undefined;
+  /** Nobody waits for it any more. */
+  readonly left?: AbortSignal | undefined;
+}
+
 /**
- * Reads what is on the disk, which every message is before it counts. All words have to occur, in whatever case.
+ * Reads what is on the disk, which every message is before it counts, piece by piece: answers and streams go on meanwhile. All words
+ * have to occur, in whatever case.
  *
  * @param cards the newest first
- * @param most bytes that it reads
+ * @throws the reason of `left`
  */
 export async function searchSessions(
   folder: string,
   cards: readonly Card[],
   query: string,
-  most: number = agentSearchSize.value,
+  { most = agentSearchSize.value, left: gone }: SearchOptions = {},
 ): Promise<FoundSessions> {
   const words = plain(query).split(/\s+/).filter(Boolean);
   const found: FoundSession[] = [];
@@ -42,6 +57,7 @@ export async function searchSessions(
   let left = most;
   let complete = true;
   for (const card of cards) {
+    gone?.throwIfAborted();
     if (found.length >= agentSearchItems.value) return { found, complete: false };
     if (hasAll(plain(card.title), words)) {
       found.push({ card, match: null });
@@ -55,7 +71,7 @@ export async function searchSessions(
       continue;
     }
     left -= size;
-    const match = size === 0 ? undefined : newestMatch(await textOf(file), words);
+    const match = size === 0 ? undefined : await newestMatch(file, words, gone);
     if (match !== undefined) found.push({ card, match });
   }
   return { found, complete };
@@ -69,16 +85,39 @@ function hasAll(text: string, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-function newestMatch(journal: string, words: readonly string[]): FoundSession['match'] | undefined {
+async function newestMatch(
+  file: string,
+  words: readonly string[],
+  gone: AbortSignal | undefined,
+): Promise<FoundSession['match'] | undefined> {
   // As they stand in JSON: what has none of them is not parsed.
   const written = words.map((word) => JSON.stringify(word).slice(1, -1));
-  for (const line of journal.split('\n').reverse()) {
-    if (!line.includes('"event":"message"') || !hasAll(plain(line), written)) continue;
+  let newest: FoundSession['match'] | undefined;
+  for await (const line of linesOf(file)) {
+    gone?.throwIfAborted();
+    if (!MESSAGE.test(line) || !hasAll(plain(line), written)) continue;
     const event = parse(line);
     if (event?.event !== 'message' || !hasAll(plain(event.data.text), words)) continue;
-    return { sequence: event.sequence, excerpt: excerptOf(event.data.text, words[0] ?? '') };
+    newest = { sequence: event.sequence, excerpt: excerptOf(event.data.text, words[0] ?? '') };
   }
-  return undefined;
+  return newest;
+}
+
+/** Whole lines; what is being written at the end is none. Of a session that was deleted meanwhile there are no more. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  const parts: string[] = [];
+  try {
+    for await (const piece of createReadStream(file, { highWaterMark: PIECE_BYTES, encoding: 'utf8' })) {
+      const [first = '', ...rest] = String(piece).split('\n');
+      parts.push(first);
+      for (const next of rest) {
+        yield parts.splice(0).join('');
+        parts.push(next);
+      }
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 function excerptOf(text: string, word: string): string {
@@ -99,8 +138,4 @@ function parse(line: string): Line | undefined {
 /** 0 for one that was deleted meanwhile. */
 async function sizeOf(file: string): Promise<number> {
   return (await stat(file).catch(() => undefined))?.size ?? 0;
-}
-
-async function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => '');
 }

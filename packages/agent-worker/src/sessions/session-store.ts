@@ -18,10 +18,17 @@ export interface SessionStore {
   readonly interrupted: ReadonlyMap<string, string>;
   /** The one changed last first. */
   list(): Card[];
-  /** @param profile default: `main` */
-  create(profile?: string): SessionUse;
-  /** @throws Refusal while too many wait for theirs */
-  search(query: string): Promise<FoundSessions>;
+  has(id: string): boolean;
+  /**
+   * @param profile default: `main`
+   * @param id default: another one each time
+   */
+  create(profile?: string, id?: string): SessionUse;
+  /**
+   * @param left nobody waits for it any more
+   * @throws Refusal while too many wait for theirs; the reason of `left`
+   */
+  search(query: string, left?: AbortSignal): Promise<FoundSessions>;
   /** @throws Refusal `not_found` */
   open(id: string): SessionUse;
   /** @throws Refusal while somebody uses it */
@@ -89,23 +96,24 @@ export function openSessionStore(
   return {
     interrupted: new Map(found.flatMap(({ id, turn }) => (turn === null ? [] : [[id, turn] as const]))),
     list,
-    async search(query) {
+    has: (id) => cards.has(id),
+    async search(query, left) {
       if (waiting >= SEARCHES_WAITING)
         throw new Refusal('concurrency_limited', 'Other searches are under way. Try again in a moment.');
       waiting += 1;
-      const mine = searching.then(() => searchSessions(folder, list(), query));
+      const mine = searching.then(() => searchSessions(folder, list(), query, { left }));
       searching = mine.catch(() => undefined);
       return mine.finally(() => {
         waiting -= 1;
       });
     },
-    create(profile) {
+    create(profile, id = `ses-${randomUUID()}`) {
       if (cards.size >= agents.limits.agentSessions.value)
         throw new Refusal('concurrency_limited', 'The agent has as many sessions as it can keep. Delete some first.');
       const at = now().toISOString();
-      const of = (id: string | undefined) => (id === undefined || id === MAIN_PROFILE ? {} : { profile: id });
+      const of = (one: string | undefined) => (one === undefined || one === MAIN_PROFILE ? {} : { profile: one });
       const card: Card = {
-        id: `ses-${randomUUID()}`,
+        id,
         title: '',
         createdAt: at,
         updatedAt: at,

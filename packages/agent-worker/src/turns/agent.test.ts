@@ -12,6 +12,7 @@ import { createStreams } from '../http/events.ts';
 import { agentRoutes } from '../http/routes.ts';
 import { createAgentServer } from '../http/server.ts';
 import type { Platform } from '../platform/platform.ts';
+import { openOwnProposals } from '../profiles/own-proposals.ts';
 import { openProfileStore, type ProfileStore } from '../profiles/profile-store.ts';
 import { openSessionStore, type SessionStore } from '../sessions/session-store.ts';
 import { type Agent, openAgent } from './agent.ts';
@@ -38,7 +39,11 @@ function start(volume: string): {
 } {
   const store = openSessionStore(volume, now);
   const profiles = openProfileStore(volume, now);
-  return { store, profiles, agent: openAgent({ platform, order, instructions: '', store, profiles, now }) };
+  return {
+    store,
+    profiles,
+    agent: openAgent({ platform, order, instructions: '', store, profiles, proposals: openOwnProposals(volume), now }),
+  };
 }
 
 /** Nothing that is written reaches this disk, from now on. @returns there is room again */

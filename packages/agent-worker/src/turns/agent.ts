@@ -4,6 +4,7 @@ import { type AgentAnswer, type AgentOrder, type AgentProblem, agents, MAIN_PROF
 import { Refusal } from '../http/refusal.ts';
 import { stayAwake } from '../platform/awake.ts';
 import type { Platform } from '../platform/platform.ts';
+import { isOfProposals, noting, type OwnProposals, ofOwn } from '../profiles/own-proposals.ts';
 import type { Profile, ProfileStore } from '../profiles/profile-store.ts';
 import type { Session } from '../sessions/session.ts';
 import type { SessionStore } from '../sessions/session-store.ts';
@@ -11,7 +12,7 @@ import type { OfferedTool } from '../tools/agent-tool.ts';
 import { openHub } from '../tools/hub.ts';
 import { WEB_SEARCH, webSearch } from '../tools/web-search.ts';
 import { askModel, chooseModel, offeredModels } from './model.ts';
-import { INTERRUPTED, internalProblem, SHARE_USED } from './problem-of.ts';
+import { INTERRUPTED, internalProblem, PROFILE_GONE, SHARE_USED } from './problem-of.ts';
 import { runTurn, type TurnEnd } from './turn.ts';
 
 export interface AgentParts {
@@ -20,6 +21,7 @@ export interface AgentParts {
   readonly instructions: string;
   readonly store: SessionStore;
   readonly profiles: ProfileStore;
+  readonly proposals: OwnProposals;
   readonly now: () => Date;
 }
 
@@ -33,8 +35,13 @@ interface Running {
 export interface Agent {
   /** What `GET /v1/agent` answers. */
   describe(): Promise<AgentAnswer>;
-  /** @throws Refusal when the session cannot take a message now */
-  say(session: string, text: string): void;
+  /**
+   * Without effect for a message that the session has: who sent it may not have heard the answer.
+   *
+   * @param message its id, of who sends it. Default: another one each time
+   * @throws Refusal when the session cannot take a message now
+   */
+  say(session: string, text: string, message?: string): void;
   /** Without effect when no turn is under way. */
   cancel(session: string): Promise<void>;
   /** Ends all turns as interrupted. */
@@ -43,7 +50,7 @@ export interface Agent {
 
 /** @throws Error when the volume cannot be used */
 export function openAgent(parts: AgentParts): Agent {
-  const { platform, order, store, profiles } = parts;
+  const { platform, order, store, profiles, proposals } = parts;
   const { manifest } = order;
   const running = new Map<string, Running>();
   /** Turns that are over, although the disk did not take it yet. */
@@ -70,17 +77,21 @@ export function openAgent(parts: AgentParts): Agent {
 
   async function work(session: Session, turn: string, signal: AbortSignal): Promise<TurnEnd> {
     const usage = { toolCalls: 0, tokens: 0 };
-    const profile = profileOf(session);
+    const profile = profiles.find(session.card.profile ?? MAIN_PROFILE);
+    // It may be deleted at any moment, and then has nothing left.
+    if (profile === undefined) return { problem: PROFILE_GONE, usage };
     const share = {
-      left: () => profiles.left(profile.id),
+      problem: () =>
+        profiles.left(profile.id) > 0 ? undefined : profiles.find(profile.id) === undefined ? PROFILE_GONE : SHARE_USED,
       spend: (tokens: number) => profiles.spend(profile.id, tokens),
     };
-    if (share.left() === 0) return { problem: SHARE_USED, usage };
+    const spent = share.problem();
+    if (spent !== undefined) return { problem: spent, usage };
     const chosen = await chooseModel(platform, order, signal, profile.model);
     if ('message' in chosen) return { problem: chosen, usage };
     const extra = manifest.webSearch && profile.webSearch ? [webSearch(platform)] : [];
     await using hub = await openHub(platform, [WEB_SEARCH], signal);
-    const tools = toolsOf(profile, hub.tools);
+    const tools = toolsOf(profile, hub.tools, proposals);
     return await runTurn({
       ...{ session, turn, signal, share, tools: [...tools, ...extra], asked: askModel(platform, chosen) },
       ...{ instructions: parts.instructions, wanted: profile.instructions },
@@ -89,10 +100,8 @@ export function openAgent(parts: AgentParts): Agent {
   }
 
   /** @throws Refusal when it was deleted: no other one has its tools and its share */
-  function profileOf({ card }: Session): Profile {
-    const profile = profiles.find(card.profile ?? MAIN_PROFILE);
-    if (profile === undefined) throw new Refusal('agent_gone');
-    return profile;
+  function requireProfile({ card }: Session): void {
+    if (profiles.find(card.profile ?? MAIN_PROFILE) === undefined) throw new Refusal('agent_gone');
   }
 
   async function run(session: Session, turn: string, signal: AbortSignal): Promise<void> {
@@ -131,18 +140,19 @@ export function openAgent(parts: AgentParts): Agent {
         },
       };
     },
-    say(id, text) {
+    say(id, text, message = randomUUID()) {
       const use = store.open(id);
       const { session } = use;
       try {
+        if (hasMessage(session, message)) return use[Symbol.dispose]();
         if (session.card.turn !== null) throw new Refusal('agent_busy');
         if (running.size >= agents.limits.agentTurnsAtOnce.value)
           throw new Refusal('concurrency_limited', 'The agent is at work in other sessions. Wait for one of them.');
         if (session.bytes >= agents.limits.agentSessionSize.value) throw new Refusal('agent_session_full');
-        profileOf(session);
+        requireProfile(session);
         endUnended(session);
         const turn = randomUUID();
-        begin(session, turn, text, parts.now());
+        begin(session, turn, { message, text }, parts.now());
         const over = new AbortController();
         const ended = run(session, turn, over.signal)
           // The disk refuses what would be said of it: the next message, or the next start, says that it was interrupted.
@@ -167,21 +177,40 @@ export function openAgent(parts: AgentParts): Agent {
   };
 }
 
-/** What became of its own proposals a profile may always ask, where it makes some. */
-const OF_PROPOSALS = 'platform-proposals.';
+/** What became of its own proposals a profile with some tools may always ask, where it makes some; of those of others it learns nothing. */
+function toolsOf(
+  { id, tools }: Profile,
+  offered: readonly OfferedTool[],
+  proposals: OwnProposals,
+): readonly OfferedTool[] {
+  const noted = offered.map((tool) => noting(tool, (proposal) => noteOwn(proposals, id, proposal)));
+  if (tools === null) return noted;
+  const asks = noted.some((one) => one.asks && tools.includes(one.tool));
+  return noted
+    .filter(({ tool }) => tools.includes(tool) || (asks && isOfProposals(tool)))
+    .map((one) => (isOfProposals(one.tool) ? ofOwn(one, (proposal) => proposals.has(id, proposal)) : one));
+}
 
-function toolsOf({ tools }: Profile, offered: readonly OfferedTool[]): readonly OfferedTool[] {
-  if (tools === null) return offered;
-  const asks = offered.some((one) => one.asks && tools.includes(one.tool));
-  return offered.filter(({ tool }) => tools.includes(tool) || (asks && tool.startsWith(OF_PROPOSALS)));
+/** In memory in any case: what was proposed is there, whatever the disk takes. */
+function noteOwn(proposals: OwnProposals, profile: string, proposal: string): void {
+  try {
+    proposals.note(profile, proposal);
+  } catch (error) {
+    internalProblem(error);
+  }
 }
 
 /** @throws Error when the disk does not take it: then no turn is under way */
-function begin(session: Session, turn: string, text: string, at: Date): void {
+function begin(
+  session: Session,
+  turn: string,
+  { message, text }: { readonly message: string; readonly text: string },
+  at: Date,
+): void {
   try {
     session.setTurn(turn);
     session.entitle(text);
-    session.append('message', { message: randomUUID(), turn, role: 'user', text }, [
+    session.append('message', { message, turn, role: 'user', text }, [
       { role: 'user', content: text, timestamp: at.getTime() },
     ]);
   } catch (error) {
@@ -197,6 +226,10 @@ function forgetTurn(session: Session): void {
   } catch (error) {
     internalProblem(error);
   }
+}
+
+function hasMessage({ lines }: Session, message: string): boolean {
+  return lines.some(({ event, data }) => event === 'message' && data.role === 'user' && data.message === message);
 }
 
 function hasEnded({ lines }: Session, turn: string): boolean {

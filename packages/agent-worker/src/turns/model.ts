@@ -102,6 +102,8 @@ const LONGEST_RETRY_MILLISECONDS = 20_000;
 export function askModel(platform: Platform, { provider, id, dialect }: ChosenModel): AskedModel {
   let refusal: ModelRefusal | undefined;
   const fetch: typeof globalThis.fetch = async (input, init) => {
+    // Of this call alone: the next one may end without an answer.
+    refusal = undefined;
     const answer = await platform.fetch(input, init);
     refusal = answer.ok ? undefined : await readRefusal(answer.clone());
     return answer;

@@ -95,6 +95,11 @@ export const SHARE_USED: AgentProblem = {
     'This agent has used up its share of this month. Raise it where you set up your agents, or wait for the next month.',
 };
 
+export const PROFILE_GONE: AgentProblem = {
+  code: 'agent_gone',
+  message: 'This agent was deleted, so it stopped. What was said stays. Go on with another one.',
+};
+
 export function internalProblem(error: unknown): AgentProblem {
   if (isStorageFull(error))
     return {

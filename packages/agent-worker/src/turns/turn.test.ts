@@ -10,7 +10,8 @@ import type { Session } from '../sessions/session.ts';
 import { openSessionStore } from '../sessions/session-store.ts';
 import { type OfferedTool, OutcomeUnknown } from '../tools/agent-tool.ts';
 import type { AskedModel } from './model.ts';
-import { runTurn, type TurnEnd } from './turn.ts';
+import type { ModelRefusal } from './problem-of.ts';
+import { runTurn, type Share, type TurnEnd } from './turn.ts';
 
 const now = () => new Date('2026-11-28T12:00:00Z');
 const none = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
@@ -58,10 +59,11 @@ function turn(
   session: Session,
   asked: AskedModel,
   tools: readonly OfferedTool[],
-  over?: AbortSignal,
+  { over, share }: { readonly over?: AbortSignal; readonly share?: Share } = {},
 ): Promise<TurnEnd> {
   const signal = over ?? new AbortController().signal;
-  return runTurn({ session, turn: 't', asked, tools, signal, instructions: '', maxToolCalls: 3, now: now() });
+  const parts = { session, turn: 't', asked, tools, signal, instructions: '', maxToolCalls: 3, now: now() };
+  return runTurn({ ...parts, ...(share === undefined ? {} : { share }) });
 }
 
 function resultOf({ lines }: Session) {
@@ -82,7 +84,7 @@ test('a call that comes to no result may have taken effect, and a refused one ha
     over.abort('cancelled');
     throw new Error('This operation was aborted');
   });
-  await turn(stopped, playing([call]), [waits], over.signal);
+  await turn(stopped, playing([call]), [waits], { over: over.signal });
   assert.match(resultOf(stopped).text, /may have taken effect or not/);
   assert.ok(resultOf(stopped).isError);
   const refused = sessionOf(t);
@@ -120,4 +122,43 @@ test('calls of tools that do not exist count', async (t) => {
   const unknown = { ...call, name: 'nothing' };
   const { limit, usage } = await turn(sessionOf(t), playing([unknown, unknown], [unknown, unknown], [unknown]), []);
   assert.deepEqual([limit, usage.toolCalls], ['toolCalls', 4]);
+});
+
+/** A FAKE model: the Gateway or the provider refuses, or the connection breaks. */
+function failing(refusal: ModelRefusal | undefined): AskedModel {
+  return {
+    ...playing(),
+    refusal: () => refusal,
+    stream() {
+      const stream = createAssistantMessageEventStream();
+      const error: AssistantMessage = {
+        ...{ role: 'assistant', api: 'openai-completions', provider: 'platform', model: 'm', usage: uncounted },
+        ...{ content: [], stopReason: 'error', errorMessage: 'no', timestamp: 0 },
+      };
+      stream.push({ type: 'error', reason: 'error', error });
+      return stream;
+    },
+  };
+}
+
+test('a call that was refused costs its profile nothing; one that broke off may have cost', async (t) => {
+  const spent = async (refusal: ModelRefusal | undefined) => {
+    const counted: number[] = [];
+    const share: Share = { problem: () => undefined, spend: (tokens) => void counted.push(tokens) };
+    const { problem, usage } = await turn(sessionOf(t, 'x'.repeat(30_000)), failing(refusal), [], { share });
+    assert.ok(problem !== undefined);
+    return [usage.tokens, counted.reduce((sum, one) => sum + one, 0)];
+  };
+  for (const status of [400, 401, 403, 429, 503])
+    assert.deepEqual(await spent({ status, code: undefined, detail: undefined }), [0, 0], String(status));
+  const [tokens, counted] = await spent(undefined);
+  assert.ok(tokens === counted && Number(tokens) > 10_000, String(tokens));
+});
+
+test('a turn ends when its profile is deleted, and says so', async (t) => {
+  const gone = { code: 'agent_gone', message: 'x' };
+  const share: Share = { problem: () => gone, spend: () => undefined };
+  const done = toolOf(async () => ({ text: 'Done.', isError: false }));
+  const { problem } = await turn(sessionOf(t), playing([call], [call]), [done], { share });
+  assert.equal(problem?.code, 'agent_gone');
 });

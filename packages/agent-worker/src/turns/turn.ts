@@ -14,7 +14,7 @@ import { asForeign, cutText, withoutHarmful } from '../tools/foreign-text.ts';
 import { shownArguments } from '../tools/shown-arguments.ts';
 import { BYTES_OF_A_TOKEN, fitting, messagesOf, sizeOf, UNKNOWN_OUTCOME } from './context.ts';
 import type { AskedModel } from './model.ts';
-import { problemOfModel, SESSION_FULL, SHARE_USED } from './problem-of.ts';
+import { problemOfModel, SESSION_FULL } from './problem-of.ts';
 import { systemPrompt } from './system-prompt.ts';
 
 export interface TurnParts {
@@ -34,7 +34,8 @@ export interface TurnParts {
 
 /** What a profile may use in a month. */
 export interface Share {
-  left(): number;
+  /** Why nothing may be used any more; `undefined` while something may. */
+  problem(): AgentProblem | undefined;
   /** @throws Error when it cannot be written down */
   spend(tokens: number): void;
 }
@@ -90,7 +91,9 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
       finishTurn({ message: answer, toolResults }) {
         const { input, output, cacheRead, cacheWrite } = answer.usage;
         const reported = input + output + cacheRead + cacheWrite;
-        const tokens = reported > 0 ? reported : Math.ceil((askedBytes + sizeOf(answer)) / BYTES_OF_A_TOKEN);
+        // What was refused was not answered by a model, and costs nothing.
+        const estimated = asked.refusal() === undefined ? (askedBytes + sizeOf(answer)) / BYTES_OF_A_TOKEN : 0;
+        const tokens = reported > 0 ? reported : Math.ceil(estimated);
         usage.tokens += tokens;
         parts.share?.spend(tokens);
         // Calls of tools that do not exist, and those that were cut off, never came to beforeToolCall.
@@ -100,7 +103,7 @@ export async function runTurn(parts: TurnParts): Promise<TurnEnd> {
         if (answer.stopReason === 'error') problem = problemOfModel(asked.refusal(), answer.errorMessage ?? '');
         if (toolResults.length > 0 && usage.tokens >= agents.limits.agentTurnTokens.value) limit ??= 'tokens';
         if (toolResults.length > 0 && isFull(session)) problem ??= SESSION_FULL;
-        if (toolResults.length > 0 && parts.share?.left() === 0) problem ??= SHARE_USED;
+        if (toolResults.length > 0) problem ??= parts.share?.problem();
         return Promise.resolve(limit === undefined && problem === undefined ? undefined : { action: 'end' as const });
       },
     },

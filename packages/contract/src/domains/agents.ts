@@ -220,6 +220,8 @@ export type AgentSession = z.infer<typeof agentSession>;
 
 /** `POST /v1/agent/sessions/:id/messages`. */
 export const agentMessageBody = z.strictObject({
+  /** Of who sends it: sent again with the same one, because the answer was lost, it is taken once. Default: one of the agent’s. */
+  message: z.uuid().optional(),
   text: z
     .string()
     .refine(...bytesAtMost(limits.agentMessage.value))
@@ -230,6 +232,8 @@ export const agentMessageBody = z.strictObject({
 
 /** `POST /v1/agent/sessions`. */
 export const agentSessionBody = z.strictObject({
+  /** Of who begins it: asked again with the same one, because the answer was lost, it is begun once. Default: one of the agent’s. */
+  id: agentSessionId.optional(),
   /** Begins with what happened in another session before this event of it, a message of the person's. */
   branch: z.strictObject({ session: agentSessionId, sequence: z.int().min(1) }).optional(),
   /** Default: that of the session it branches from, or else `main`. */

@@ -36,6 +36,16 @@ const limits = {
   },
   madeAppLogLines: { value: 200, unit: 'items', meaning: 'lines of a log in one answer to the app that made the app' },
   pageErrors: { value: 50, unit: 'items', meaning: 'errors of the pages of one app that an app made, the last ones' },
+  pageErrorsSize: {
+    value: 256 * KiB,
+    unit: 'bytes',
+    meaning: 'such errors of one app in sum; the oldest give way',
+  },
+  pageErrorsAccountSize: {
+    value: 2 * MiB,
+    unit: 'bytes',
+    meaning: 'such errors of all apps of one account in sum; the oldest give way, of whichever app',
+  },
   pageErrorHours: { value: 24, unit: 'items', meaning: 'hours for which such an error is kept after it last happened' },
   pageErrorReport: { value: 16 * KiB, unit: 'bytes', meaning: 'report of such an error, as JSON' },
   draftPreviewSeconds: {

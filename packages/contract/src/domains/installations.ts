@@ -55,8 +55,6 @@ export const installedApp = z.strictObject({
   searchesWeb: z.boolean(),
   /** The account's home screen: the app that was chosen with `PUT /v1/account/launcher`, otherwise Launcher. */
   home: z.boolean(),
-  /** An app of the platform whose function comes in a later version. */
-  comingSoon: z.boolean(),
   /** Comes with the platform and follows its version; can be removed and installed again like any other. */
   system: z.boolean(),
   /** A part of the platform itself, such as Store; not an app that only comes with it, such as an example. */

@@ -78,25 +78,38 @@ export async function upsertError(
       SET times = LEAST(app_page_errors.times, 2147483646) + 1, last_at = EXCLUDED.last_at`.execute(db);
 }
 
-/** All but the last ones. What a clock that was ahead left goes first, so that nothing has to wait until then. */
+/** Those of an account with errors. */
+export async function selectMadeInstallations(db: Executor, accountKey: string): Promise<InstallationId[]> {
+  const rows = await db
+    .selectFrom('kept_installations')
+    .select('id')
+    .where('account_key', '=', accountKey)
+    .where('id', 'in', (query) => query.selectFrom('app_page_errors').select('installation_id'))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Deletes all errors of these installations but the last ones. What a clock that was ahead left goes first, so that nothing has to wait
+ * until then.
+ *
+ * @param most default: as many as fit
+ * @param bytes of their reports in sum
+ */
 export async function trimErrors(
   db: Executor,
-  { installationId, most, now }: { readonly installationId: InstallationId; readonly most: number; readonly now: Date },
+  installationIds: readonly InstallationId[],
+  { most = null, bytes, now }: { readonly most?: number | null; readonly bytes: number; readonly now: Date },
 ): Promise<void> {
-  await db
-    .deleteFrom('app_page_errors')
-    .where('installation_id', '=', installationId)
-    .where('digest', 'in', (query) =>
-      query
-        .selectFrom('app_page_errors')
-        .select('digest')
-        .where('installation_id', '=', installationId)
-        .orderBy((row) => row('last_at', '>', now))
-        .orderBy('last_at', 'desc')
-        .orderBy('digest')
-        .offset(most),
-    )
-    .execute();
+  await sql`
+    DELETE FROM app_page_errors WHERE (installation_id, digest) IN (
+      SELECT installation_id, digest
+        FROM (SELECT installation_id, digest, row_number() OVER newest AS place,
+                     sum(octet_length(report)) OVER newest AS bytes
+                FROM app_page_errors WHERE installation_id = ANY(${[...installationIds]}::text[])
+              WINDOW newest AS (ORDER BY last_at > ${now}, last_at DESC, installation_id, digest
+                                ROWS UNBOUNDED PRECEDING)) AS each
+       WHERE place > ${most}::bigint OR bytes > ${bytes}::bigint)`.execute(db);
 }
 
 /** Of versions that apps made, newest first. */

@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { type InstallationId, limits, type MadeSource, type RouteQuery, refuse } from '@platform/contract';
 import { findAppVersion, type PackagedFile, packageFile, readPackagedFiles } from '../catalog/face.ts';
+import { systemCode } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import { type AppKit, isAuthored } from './app-kit.ts';
 import { selectDraftOf, selectMadeVersion } from './made-queries.ts';
@@ -36,8 +37,21 @@ export async function readLastVersion(context: CoreContext, made: MadeApp): Prom
   if (waiting !== undefined && packed !== undefined)
     return { version: waiting.version, state: 'waiting', files: await readPackagedFiles(oneByOne(packed)) };
   const { version, packageHash } = await newestMade(context, made);
-  const source = createReadStream(packageFile(context, packageHash)) as AsyncIterable<Buffer>;
-  return { version, state: 'accepted', files: await readPackagedFiles(source) };
+  const files = await readStored(context, packageHash);
+  // It was deleted since it was looked up.
+  if (files === undefined)
+    throw refuse('not_found', `Version ${version} of ${made.appId} was just deleted. Ask again.`);
+  return { version, state: 'accepted', files };
+}
+
+/** @returns `undefined` for a package that is not there any more: versions are deleted at any moment */
+export async function readStored(context: CoreContext, packageHash: string): Promise<PackagedFile[] | undefined> {
+  try {
+    return await readPackagedFiles(createReadStream(packageFile(context, packageHash)) as AsyncIterable<Buffer>);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function newestMade({ database }: CoreContext, { accountKey, appId, madeBy }: MadeApp) {

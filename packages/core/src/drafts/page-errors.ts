@@ -6,9 +6,16 @@ import { earlier, type ProvenTime } from '../clock/clock-guard.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
 import { lockOwn, selectOwn } from '../installations/face.ts';
-import { deleteOldErrors, selectErrors, selectMadeVersion, trimErrors, upsertError } from './made-queries.ts';
+import {
+  deleteOldErrors,
+  selectErrors,
+  selectMadeInstallations,
+  selectMadeVersion,
+  trimErrors,
+  upsertError,
+} from './made-queries.ts';
 import { type MadeApp, notMade, publishedByHand, requirePrivate } from './made-source.ts';
-import { selectMaker } from './queries.ts';
+import { lockMade, selectMaker } from './queries.ts';
 
 const HOUR_MILLISECONDS = 3_600_000;
 const KEPT_MILLISECONDS = limits.pageErrorHours.value * HOUR_MILLISECONDS;
@@ -28,11 +35,15 @@ export async function reportPageError(
     // Another version, its removal and other reports wait for this, as it did for them.
     const own = await lockOwn(trx, accountKey, appId);
     if (own === undefined || !(await isMade(trx, made, own))) return false;
+    // All apps of an account share what it may fill, so reports of several wait for each other.
+    await lockMade(trx, accountKey);
     const { id, version } = own;
     const digest = createHash('sha256').update(`${version}\n${text}`).digest();
     const now = clock();
     await upsertError(trx, { installation_id: id, digest, version, report: text, last_at: now });
-    await trimErrors(trx, { installationId: id, most: limits.pageErrors.value, now });
+    const { pageErrors, pageErrorsSize, pageErrorsAccountSize } = limits;
+    await trimErrors(trx, [id], { most: pageErrors.value, bytes: pageErrorsSize.value, now });
+    await trimErrors(trx, await selectMadeInstallations(trx, accountKey), { bytes: pageErrorsAccountSize.value, now });
     return true;
   });
 }

@@ -1,5 +1,4 @@
 // What a person sees of apps that apps made: a list, and each with its source and that of the version before.
-import { createReadStream } from 'node:fs';
 import { type Draft, type DraftReview, draftId, limits, type RouteQuery, refuse } from '@platform/contract';
 import {
   type AppVersion,
@@ -7,12 +6,11 @@ import {
   findAppVersion,
   needsOf,
   type PackagedFile,
-  packageFile,
   readPackagedFiles,
 } from '../catalog/face.ts';
 import type { CoreContext } from '../context.ts';
 import { type AppKit, isOfPlatform } from './app-kit.ts';
-import { oneByOne } from './made-source.ts';
+import { oneByOne, readStored } from './made-source.ts';
 import type { DraftContext } from './make-draft.ts';
 import { type DraftRow, type OwnDraft, selectDraft, selectDrafts, selectMaker, selectPackage } from './queries.ts';
 
@@ -68,13 +66,20 @@ async function formerOf(
   if ((await selectMaker(context.database, accountKey, appId)) === undefined) return null;
   const former = await findAppVersion(context.database, appId, installed ?? undefined);
   if (former === undefined || former.ownerKey !== accountKey) return null;
-  return { version: former.version, files: known(context.kit, await filesOf(context, former)) };
+  const files = await filesOf(context, former);
+  return files === undefined ? null : { version: former.version, files: known(context.kit, files) };
 }
 
-/** Its owner may have published anything under the id since; what is far larger than any draft is not read. */
-async function filesOf(context: CoreContext, { packageHash, size }: AppVersion): Promise<PackagedFile[]> {
-  if (Number(size) > limits.draftBody.value) return [];
-  return readPackagedFiles(createReadStream(packageFile(context, packageHash)) as AsyncIterable<Buffer>);
+/**
+ * Its owner may have published anything under the id since; what is far larger than any draft is not read.
+ *
+ * @returns `undefined` for one that was deleted meanwhile
+ */
+async function filesOf(
+  context: CoreContext,
+  { packageHash, size }: AppVersion,
+): Promise<readonly PackagedFile[] | undefined> {
+  return Number(size) > limits.draftBody.value ? [] : readStored(context, packageHash);
 }
 
 function known(kit: AppKit, files: readonly PackagedFile[]): DraftReview['files'] {

@@ -1,5 +1,6 @@
 // Making apps by tools of the hub: from a template to an app that is looked after, by who made it alone.
 import assert from 'node:assert/strict';
+import { rm } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { CallToolResult, Client } from '@modelcontextprotocol/client';
 import { type Grant, limits, type MadeDraft, type MadeSource, type PageError } from '@platform/contract';
@@ -9,6 +10,7 @@ import { type InstalledTestApp, installTestApp } from '../../../../tests/support
 import { connectHub, type HubClient } from '../../../../tests/support/mcp-client.ts';
 import { until } from '../../../../tests/support/wait.ts';
 import { accept, appFiles, DRAFTS, MAKES, review } from '../../test-support/made-apps.ts';
+import { findAppVersion, packageFile } from '../catalog/face.ts';
 import { draftFiles } from './account-files.ts';
 import type { AppKit } from './app-kit.ts';
 import { fitting, sweepPageErrors } from './page-errors.ts';
@@ -187,6 +189,47 @@ test('errors of before are kept as long as promised, and the last ones alone', a
   const { rowCount } = await context.pool.query('SELECT FROM app_page_errors');
   ahead = 0;
   assert.equal(rowCount, 0);
+});
+
+test('errors of an app, and of all apps of an account, take no more than they may, and the oldest give way', async () => {
+  const { pageErrorsSize: ofApp, pageErrorsAccountSize: ofAccount } = limits;
+  const bytes = async (appId: string | null) => {
+    const { rows } = await world.core.context.pool.query<{ bytes: number }>(
+      `SELECT coalesce(sum(octet_length(report)), 0)::integer AS bytes
+         FROM app_page_errors e JOIN installations i ON i.id = e.installation_id WHERE $1::text IS NULL OR i.app_id = $1`,
+      [appId],
+    );
+    return rows[0]?.bytes ?? 0;
+  };
+  const stack = '✗'.repeat(4_000);
+  const stackBytes = Buffer.byteLength(stack);
+  const perApp = Math.ceil(ofApp.value / stackBytes) + 2;
+  const apps = Array.from({ length: Math.ceil(ofAccount.value / ofApp.value) + 1 }, (_, index) => `flood-${index}`);
+  for (const appId of apps) {
+    await accepted(await make('create', { appId, files: appFiles(appId) }));
+    for (let n = 0; n < perApp; n += 1) await report(appId, { message: `error ${n}`, stack });
+    const taken = await bytes(appId);
+    assert.ok(taken <= ofApp.value && taken > ofApp.value - 2 * stackBytes, String(taken));
+  }
+  const all = await bytes(null);
+  assert.ok(all <= ofAccount.value && all > ofAccount.value - 2 * stackBytes, String(all));
+  const [oldest, newest] = [await bytes(apps[0] ?? ''), await bytes(apps.at(-1) ?? '')];
+  assert.ok(oldest < newest - stackBytes, `the oldest give way, of whichever app: ${oldest} of ${newest}`);
+  assert.equal((await errorsOf(apps.at(-1) ?? ''))[0]?.message, `error ${perApp - 1}`);
+});
+
+test('a package that is deleted between its look-up and its reading is refused in words, and a review goes on without it', async () => {
+  await accepted(await make('create', { appId: 'fleeting', files: appFiles('fleeting') }));
+  const { context } = world.core;
+  const next = await make('create', {
+    appId: 'fleeting',
+    files: { ...appFiles('fleeting'), 'manifest.json': manifestOf('fleeting', '1.0.1') },
+  });
+  const { packageHash } = (await findAppVersion(context.database, 'fleeting')) ?? assert.fail();
+  await rm(packageFile(context, packageHash));
+  assert.equal((await review(ada, next.id)).former, null);
+  assert.equal((await ada.fetch(`${DRAFTS}/${next.id}/decline`, { method: 'POST' })).status, 204);
+  assert.match(await refusal('source', { appId: 'fleeting' }), /was just deleted/);
 });
 
 test('what a clock that was ahead left hides no other error', async () => {

@@ -27,7 +27,6 @@ export function installedApp(row: InstalledRow): InstalledApp {
     requestsIntelligence: row.requests_intelligence,
     searchesWeb: row.searches_web,
     home: row.home,
-    comingSoon: row.coming_soon,
     system: row.system,
     builtIn: row.system && isPlatformAppId(row.app_id),
     installedAt: row.installed_at.toISOString(),

@@ -3,17 +3,18 @@ import { limits, type SystemInventory } from '@platform/contract';
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
+import { isBegun } from '../placement/face.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
 /** Counts before joining, so that a manifest is read once per version, not once per installation. */
 export async function countInstallations(db: Executor): Promise<SystemInventory['installations']> {
   const states = await sql<{ state: string | null; installations: number }>`
-    SELECT CASE WHEN ${grantedBackend} THEN coalesce(i.state, 'unknown') END AS state,
+    SELECT CASE WHEN ${grantedBackend} AND i.begun THEN coalesce(i.state, 'unknown') END AS state,
            sum(i.installations)::integer AS installations
-      FROM (SELECT i.app_id, i.version, i.resources, s.state, count(*) AS installations
+      FROM (SELECT i.app_id, i.version, i.resources, s.state, ${isBegun} AS begun, count(*) AS installations
               FROM installations i LEFT JOIN backend_states s ON s.installation_id = i.id
-             WHERE i.removed_at IS NULL GROUP BY i.app_id, i.version, i.resources, s.state) i
+             WHERE i.removed_at IS NULL GROUP BY i.app_id, i.version, i.resources, s.state, begun) i
       JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
      GROUP BY 1`.execute(db);
   const of = (state: string) => states.rows.find((row) => row.state === state)?.installations ?? 0;

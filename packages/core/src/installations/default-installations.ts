@@ -9,7 +9,7 @@ import { notify } from '../database/notify.ts';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { requestedGrants } from '../grants/frontend-grants.ts';
 import { normaliseGrants } from '../grants/grant-coverage.ts';
-import { assignmentsChanged, lockPlacement, placeOrWait } from '../placement/face.ts';
+import { assignmentsChanged, lockPlacement, nowhere, placeOrWait, waitsForUse } from '../placement/face.ts';
 import { newInstallation } from './install-app.ts';
 import { insertInstallation, selectNeverInstalled } from './queries.ts';
 
@@ -84,7 +84,7 @@ async function ensure(context: CoreContext, appIds: readonly string[], accountKe
   }
 }
 
-/** A system app gets every grant it requests. */
+/** A system app gets every grant it requests. One that sleeps takes nothing of a node before it is first used. */
 async function installWhole(
   trx: Kysely<DatabaseSchema>,
   context: CoreContext,
@@ -92,7 +92,8 @@ async function installWhole(
   release: AppVersion,
 ): Promise<InstallationId> {
   const grants = normaliseGrants(requestedGrants(release.manifest));
-  const place = await placeOrWait(trx, context, { accountKey, appId: release.appId }, release.manifest);
+  const owner = { accountKey, appId: release.appId };
+  const place = waitsForUse(release.manifest) ? nowhere : await placeOrWait(trx, context, owner, release.manifest);
   const id = await insertInstallation(trx, newInstallation(context, accountKey, release, { grants, place }));
   if (id === undefined) throw new Error(`the account already has ${release.appId}`);
   return id;

@@ -3,6 +3,7 @@ import { askedResources, type InstallationId, type Manifest, noResources } from 
 import { sql } from 'kysely';
 import type { Executor } from '../database/schema.ts';
 import type { HeldGrants } from '../grants/grants-of-version.ts';
+import { waitsForUse } from '../placement/face.ts';
 
 export interface Shipped {
   readonly appId: string;
@@ -31,7 +32,7 @@ export async function distinctGrants(trx: Executor, appId: string, version: stri
 }
 
 /**
- * Upgrades the installations with these grants. Those that gain a backend with this version wait for a node. A backend of
+ * Upgrades the installations with these grants. Those that gain a backend with this version wait for a node, or for their first use. A backend of
  * the platform's own gets the resources its package asks for: the operator decides by starting that version. A volume keeps
  * its size.
  */
@@ -41,6 +42,7 @@ export async function updateVersionOfAll(
   { held, next }: { readonly held: HeldGrants; readonly next: HeldGrants },
 ): Promise<{ installationId: InstallationId; accountKey: string }[]> {
   const backend = manifest.workload !== undefined;
+  const atOnce = backend && !waitsForUse(manifest);
   const volume = manifest.workload?.volume === true;
   const resources = manifest.workload === undefined ? noResources : askedResources(manifest.workload);
   const { rows } = await sql<{ installationId: InstallationId; accountKey: string }>`
@@ -50,7 +52,8 @@ export async function updateVersionOfAll(
            resources = ${JSON.stringify(resources)}::jsonb || jsonb_build_object('diskMiB',
              greatest(${resources.diskMiB}::integer, (resources ->> 'diskMiB')::integer)),
            former_version = NULL, former_kept_until = NULL,
-           waiting = removed_at IS NULL AND node_id IS NULL AND ${backend}::boolean,
+           waiting = removed_at IS NULL AND node_id IS NULL
+                     AND (${atOnce}::boolean OR ${backend}::boolean AND (waiting OR held_by IS NOT NULL)),
            has_volume = has_volume OR node_id IS NOT NULL AND ${volume}::boolean,
            volume_store = CASE WHEN has_volume OR NOT ${volume}::boolean THEN volume_store
                                ELSE (SELECT shared_store FROM known_nodes n WHERE n.id = node_id) END

@@ -109,7 +109,6 @@ describe('installing', () => {
         requestsIntelligence: false,
         searchesWeb: false,
         home: false,
-        comingSoon: false,
         system: false,
         builtIn: false,
         installedAt: '',

@@ -10,17 +10,44 @@ import { hashCredential, newCredential } from '../credentials/credential.ts';
 import { dataPlaneCapability } from '../credentials/master-key.ts';
 import { isMissingReference } from '../database/missing-reference.ts';
 import { pausedRefusal } from '../http/paused-refusal.ts';
+import { placeAtFirstUse } from '../placement/face.ts';
 import { issueLaunch, type LaunchRow } from './capability-queries.ts';
 
-/** @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused`, `workload_unavailable` while its node has no origin of its own */
+/**
+ * @throws RefusalError `not_found` for an app that is not installed or has nothing to open, `session_expired`, `runtime_paused`,
+ *   `workload_unavailable` while its node has no origin of its own, `disk_quota` at the first use of a backend whose volume the account
+ *   cannot take
+ */
 export async function launchApp(context: CoreContext, caller: SessionCaller, appId: string): Promise<LaunchDescriptor> {
-  const { config } = context;
+  const opened = await openLaunch(context, caller, appId);
+  const { id, has_workload, node_local } = opened.row;
+  // Opening an app is a use of its backend, whose address the descriptor names.
+  const isPlacedNow = has_workload && node_local === null && (await placeAtFirstUse(context, id));
+  return describeLaunch(context, caller, appId, isPlacedNow ? await openLaunch(context, caller, appId) : opened);
+}
+
+interface Opened {
+  readonly row: LaunchRow;
+  readonly frontendCapability: string;
+}
+
+async function openLaunch(context: CoreContext, caller: SessionCaller, appId: string): Promise<Opened> {
   const frontendCapability = newCredential('frontend', context.random);
   const row = await keepLaunch(context, caller, appId, hashCredential(frontendCapability));
-  const { frontend } = row;
-  if (frontend == null && !row.has_workload) throw refuse('not_found', 'This app has nothing to open.');
+  if (row.frontend == null && !row.has_workload) throw refuse('not_found', 'This app has nothing to open.');
   if (row.paused) throw pausedRefusal();
   if (!row.live) throw refuse('session_expired');
+  return { row, frontendCapability };
+}
+
+async function describeLaunch(
+  context: CoreContext,
+  caller: SessionCaller,
+  appId: string,
+  { row, frontendCapability }: Opened,
+): Promise<LaunchDescriptor> {
+  const { config } = context;
+  const { frontend } = row;
   const origin = appOrigin(config, appId, row.host_label);
   const backend = row.has_workload ? await backendOf(context, caller, row) : null;
   if (frontend == null) {

@@ -21,7 +21,6 @@ export interface InstalledRow extends SummaryRow {
   readonly has_unreviewed_workload: boolean;
   readonly requests_intelligence: boolean;
   readonly searches_web: boolean;
-  readonly coming_soon: boolean;
   readonly newest: string | null;
   readonly home: boolean;
   readonly former: string | null;
@@ -39,7 +38,6 @@ const installed = `
          ${unreviewedBackendText()} AS has_unreviewed_workload,
          v.manifest @> '{"permissions": [{"id": "intelligence.use"}]}' AS requests_intelligence,
          v.manifest @> '{"workload": {"runtime": "agent", "agent": {"webSearch": true}}}' AS searches_web,
-         p.system AND v.manifest @> '{"categories": ["soon"]}' AS coming_soon,
          n.version AS newest, i.former_version AS former, i.app_id = ${homeOf('$1')} AS home, p.system, o.name AS publisher, i.installed_at
     FROM installations i
     JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version

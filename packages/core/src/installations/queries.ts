@@ -3,7 +3,7 @@ import type { BackendResources, Grant, InstallationId, Manifest } from '@platfor
 import { type Kysely, sql } from 'kysely';
 import type { DatabaseSchema } from '../database/schema.ts';
 import { grantedBackend } from '../grants/granted-backend.ts';
-import type { Place } from '../placement/face.ts';
+import { isBegun, type Place } from '../placement/face.ts';
 
 type Executor = Kysely<DatabaseSchema>;
 
@@ -346,7 +346,9 @@ export interface BackendRow {
 /** Why a backend rests that a person stopped; one that is asleep needs no reason. */
 export const STOPPED = 'Stopped until it is started again.';
 
-/** Installed apps that have a backend that may run, of all accounts or as selected. */
+/**
+ * Installed apps that have a backend that may run, of all accounts or as selected. A list names none that nobody has used yet.
+ */
 export async function selectBackends(
   db: Executor,
   selection: { readonly id?: InstallationId; readonly account?: string; readonly appId?: string },
@@ -362,7 +364,7 @@ export async function selectBackends(
       JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
       LEFT JOIN known_nodes n ON n.id = i.node_id
       LEFT JOIN backend_states s ON s.installation_id = i.id
-     WHERE i.removed_at IS NULL AND ${grantedBackend}
+     WHERE i.removed_at IS NULL AND ${grantedBackend} AND (${id ?? appId}::text IS NOT NULL OR ${isBegun})
        AND (${id}::text IS NULL OR i.id = ${id})
        AND (${account}::text IS NULL OR a.name = ${account})
        AND (${appId}::text IS NULL OR i.app_id = ${appId})

@@ -17,7 +17,7 @@ import type { Dispatcher } from 'undici';
 import type { CoreContext } from '../context.ts';
 import { pausedRefusal, suspendedRefusal } from '../http/paused-refusal.ts';
 import { unreviewedRefusal } from '../http/unreviewed-refusal.ts';
-import { placeNow } from '../placement/face.ts';
+import { placeAtFirstUse, placeNow } from '../placement/face.ts';
 import { readBytes } from './bounded-body.ts';
 import { ControlSide, type ControlTarget } from './control-side.ts';
 import { Intake, TooMuchError } from './intake.ts';
@@ -173,7 +173,8 @@ export class Backends {
   async #address(id: InstallationId): Promise<ControlAddress> {
     const { pool } = this.#context;
     let row = callable(await findCalled(pool, id));
-    if (row.waiting && (await placeNow(this.#context, id))) row = callable(await findCalled(pool, id));
+    const isPlaced = row.waiting ? placeNow : placeAtFirstUse;
+    if (row.node_id === null && (await isPlaced(this.#context, id))) row = callable(await findCalled(pool, id));
     const { node_id, name } = row;
     if (node_id !== null && name !== null) return { ...row, node_id, name };
     if (row.waiting)

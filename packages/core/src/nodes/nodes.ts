@@ -17,7 +17,7 @@ import {
 import { fetchOverLink, type Pace } from '@platform/link';
 import type * as z from 'zod';
 import type { CoreContext } from '../context.ts';
-import { isWaiting } from '../placement/face.ts';
+import { isWaiting, placeAtFirstUse, unusedInstallation } from '../placement/face.ts';
 import { readBounded, readLines } from './bounded-body.ts';
 import { ControlSide } from './control-side.ts';
 import { type Holding, Intake } from './intake.ts';
@@ -86,15 +86,18 @@ export class Nodes {
 
   /** Starts the workload if it does not run, and waits until it answers or failed. */
   async start(id: InstallationId): Promise<InstallationDetail> {
+    await placeAtFirstUse(this.#context, id);
     return this.#status(id, { method: 'POST', path: '/start', timeoutMilliseconds: START_MILLISECONDS });
   }
 
   async stop(id: InstallationId): Promise<InstallationDetail> {
+    if (await this.#isUnused(id)) return this.#unused(id);
     return this.#status(id, { method: 'POST', path: '/stop', timeoutMilliseconds: STOP_MILLISECONDS });
   }
 
   /** Of what lies on a lost node, core itself says why it does not run. */
   async status(id: InstallationId): Promise<InstallationDetail> {
+    if (await this.#isUnused(id)) return this.#unused(id);
     const { name, lost_at: lostAt } = await this.#address(id);
     if (lostAt !== null) return boundStatus(id, name, lostAt);
     return this.#status(id, { method: 'GET', path: '/status', timeoutMilliseconds: ASK_MILLISECONDS });
@@ -105,6 +108,7 @@ export class Nodes {
     id: InstallationId,
     page: { readonly limit: number; readonly before: string | undefined },
   ): Promise<NodeLogs> {
+    if (await this.#isUnused(id)) return { items: [], before: null };
     const query = new URLSearchParams({ limit: String(page.limit) });
     if (page.before !== undefined) query.set('before', page.before);
     const call = {
@@ -307,11 +311,22 @@ export class Nodes {
     }
   }
 
+  /** No node has heard of it. */
+  async #isUnused(id: InstallationId): Promise<boolean> {
+    return (await unusedInstallation(this.#context.database, id)) !== undefined;
+  }
+
+  #unused(installationId: InstallationId): InstallationDetail {
+    const since = this.#context.clock().toISOString();
+    return { installationId, state: 'stopped', since, restarts: 0, lastExit: null, unenforced: [], usage: null };
+  }
+
   async #address(id: InstallationId): Promise<ControlAddress> {
     const address = await controlAddress(this.#context.database, id);
     if (address !== undefined) return address;
     if (await isWaiting(this.#context.database, id))
       throw refuse('workload_unavailable', 'No machine has room for the backend of this app yet.', { retryAfter: 30 });
+    if (await this.#isUnused(id)) throw refuse('workload_unavailable', 'The backend of this app was not used yet.');
     throw this.#unavailable(id, 'it is on no node');
   }
 

@@ -3,23 +3,27 @@ export { requireUdpShare } from './account-shares.ts';
 export { assignmentsChanged, assignmentsRevoked } from './change-assignments.ts';
 export { type HostingLabel, hostingLabels, hostingOf } from './hosting-labels.ts';
 export { machinesFor } from './machines-for.ts';
-export { placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
+export { placeAtFirstUse, placeNow, placeWaiting, takeFromLost, vacateNode } from './move-installations.ts';
 export {
   demandRoom,
   lockPlacement,
+  nowhere,
   type Place,
   placeInstallation,
   placeOf,
   placeOrWait,
   placeUpgrade,
+  waitsForUse,
 } from './placement.ts';
 export {
   abandonNode,
   alwaysInForce,
   clearHeldBy,
   DISK_PROMISED,
+  isBegun,
   markBoundWorkloads,
   memoryInForce,
+  unusedInstallation,
 } from './placement-queries.ts';
 export {
   addRule,

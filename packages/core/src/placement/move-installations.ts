@@ -1,14 +1,17 @@
 // Taking workloads from a node and giving them to others. In between an installation waits; while its former node may
 // still run it, it is held, so that no two nodes ever run it at the same time (docs/decisions/nodes.md).
-import { grantedWorkload, type InstallationId } from '@platform/contract';
+import { grantedWorkload, type InstallationId, MiB } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
 import { notify, notifyEach } from '../database/notify.ts';
+import { requireAccountDisk } from '../disk/face.ts';
 import { assignmentsChanged } from './change-assignments.ts';
 import { lockPlacement, placeElsewhere } from './placement.ts';
 import {
   clearHolder,
   setPlaced,
+  setWaiting,
   takeMovable,
+  unusedInstallation,
   type WaitingRow,
   waitingInstallation,
   waitingInstallations,
@@ -74,6 +77,27 @@ export async function placeWaiting(context: CoreContext): Promise<Placed> {
 export async function placeNow(context: CoreContext, id: InstallationId): Promise<boolean> {
   const row = await waitingInstallation(context.database, id);
   return row !== undefined && row.held_by === null && (await place(context, row));
+}
+
+/**
+ * Gives the backend of an installation that nobody has used yet a node, if there is one; otherwise it waits for one from now on.
+ *
+ * @returns whether it was nowhere before, and is placed now
+ * @throws RefusalError `disk_quota` when its account cannot take its volume
+ */
+export async function placeAtFirstUse(context: CoreContext, id: InstallationId): Promise<boolean> {
+  // Most were used before, and nothing is locked for them.
+  if ((await unusedInstallation(context.database, id)) === undefined) return false;
+  await context.database.transaction().execute(async (trx) => {
+    await lockPlacement(trx);
+    const unused = await unusedInstallation(trx, id);
+    if (unused === undefined) return;
+    const { accountKey, name, volumeMiB } = unused;
+    await requireAccountDisk(trx, context, { accountKey, bytes: volumeMiB * MiB, what: `The volume of ${name}` });
+    await setWaiting(trx, id);
+  });
+  await placeNow(context, id);
+  return true;
 }
 
 async function placeOne(context: CoreContext, row: WaitingRow): Promise<boolean> {

@@ -271,6 +271,35 @@ export async function waitingInstallation(db: Executor, id: InstallationId): Pro
   return rows[0];
 }
 
+/** Whether the backend of installation `i` with version `v` has a node or waits for one: it does neither before its first use. */
+export const isBegun = sql.raw<boolean>('(i.node_id IS NOT NULL OR i.waiting OR i.held_by IS NOT NULL)');
+
+export interface UnusedRow {
+  readonly accountKey: string;
+  /** Of the app. */
+  readonly name: string;
+  /** What its volume takes more than it has. */
+  readonly volumeMiB: number;
+}
+
+/** The given installation, if it has a backend that nobody has used yet. */
+export async function unusedInstallation(db: Executor, id: InstallationId): Promise<UnusedRow | undefined> {
+  const { rows } = await sql<UnusedRow>`
+    SELECT i.account_key AS "accountKey", v.manifest ->> 'name' AS name,
+           CASE WHEN (v.manifest #>> '{workload,volume}')::boolean IS NOT TRUE OR i.has_volume THEN 0
+                ELSE coalesce(i.resources ->> 'diskMiB', v.manifest #>> '{workload,resources,diskMiB}')::integer END AS "volumeMiB"
+      FROM installed_apps i JOIN published_versions v ON v.app_id = i.app_id AND v.version = i.version
+     WHERE i.id = ${id} AND ${grantedBackend} AND NOT ${isBegun}`.execute(db);
+  return rows[0];
+}
+
+/** From now on it waits for a node. */
+export async function setWaiting(db: Executor, id: InstallationId): Promise<void> {
+  await sql`UPDATE installations i SET waiting = true WHERE id = ${id} AND removed_at IS NULL AND NOT ${isBegun}`.execute(
+    db,
+  );
+}
+
 /** Places a waiting installation. @returns whether it was still waiting and held by no node */
 export async function setPlaced(
   db: Executor,

@@ -2,6 +2,7 @@
 // lock until its transaction ends, so that two concurrent ones cannot both take the last of it.
 import {
   type InstallationId,
+  type Manifest,
   MiB,
   processorNames,
   RefusalError,
@@ -46,6 +47,7 @@ export interface Place {
   readonly growsByMiB: number;
 }
 
+/** Of an app without a backend, or with one that nobody has used yet. */
 export const nowhere: Place = {
   nodeId: null,
   waiting: false,
@@ -55,6 +57,19 @@ export const nowhere: Place = {
   volumeMiB: 0,
   growsByMiB: 0,
 };
+
+/**
+ * Whether its backend is nowhere, and takes nothing, until somebody opens, starts or calls it: the platform gives every account the
+ * app, and few may ever use it. What the internet reaches, or runs all the time, needs a node at once.
+ */
+export function waitsForUse({
+  workload,
+  publicEndpoints = [],
+  publicPorts = [],
+}: Pick<Manifest, 'workload' | 'publicEndpoints' | 'publicPorts'>): boolean {
+  if (workload === undefined || workload.mode === 'always') return false;
+  return publicEndpoints.length === 0 && publicPorts.length === 0;
+}
 
 /**
  * Orders this transaction among all that decide who runs where. To be called before any row of an installation is

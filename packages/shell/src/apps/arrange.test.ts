@@ -3,31 +3,30 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { arrange, moveTile, UNARRANGED } from './arrange.ts';
 
-const app = (appId: string, more: { builtIn?: boolean; comingSoon?: boolean } = {}) => ({
+const app = (appId: string, more: { builtIn?: boolean } = {}) => ({
   appId,
   name: appId.toUpperCase(),
   builtIn: false,
-  comingSoon: false,
   ...more,
 });
 const apps = [
-  app('agent', { builtIn: true, comingSoon: true }),
+  app('agent', { builtIn: true }),
   app('notes'),
   app('store', { builtIn: true }),
   app('app10'),
   app('app9'),
   app('alarm', { builtIn: true }),
 ];
-const ids = ({ pinned, rest, parts, later }: ReturnType<typeof arrange>) =>
-  [pinned, rest, parts, later].map((tiles) => tiles.map(({ appId }) => appId).join(' '));
+const ids = ({ pinned, rest, parts }: ReturnType<typeof arrange>) =>
+  [pinned, rest, parts].map((tiles) => tiles.map(({ appId }) => appId).join(' '));
 
-test('what nobody moved: one’s own apps by name, the parts of the platform apart from them, and what comes later', () => {
-  assert.deepEqual(ids(arrange(apps, UNARRANGED)), ['', 'app9 app10 notes', 'alarm store', 'agent']);
+test('what nobody moved: one’s own apps by name, and the parts of the platform apart from them', () => {
+  assert.deepEqual(ids(arrange(apps, UNARRANGED)), ['', 'app9 app10 notes', 'agent alarm store']);
 });
 
 test('pins come first, what was moved next, and what was removed is left out', () => {
   const tiles = { pinned: ['agent', 'gone'], order: ['store', 'lost', 'app9'] };
-  assert.deepEqual(ids(arrange(apps, tiles)), ['agent', 'app9 app10 notes', 'store alarm', '']);
+  assert.deepEqual(ids(arrange(apps, tiles)), ['agent', 'app9 app10 notes', 'store alarm']);
 });
 
 test('a tile moves within its section, is pinned, and is unpinned', () => {
@@ -37,7 +36,7 @@ test('a tile moves within its section, is pinned, and is unpinned', () => {
     order: ['notes', 'app9', 'app10', 'store', 'alarm'],
   });
   assert.deepEqual(moveTile(arranged, 'store', { section: 'pinned', index: 1 }).pinned, ['agent', 'store']);
-  assert.deepEqual(moveTile(arranged, 'agent', { section: 'later', index: 99 }), {
+  assert.deepEqual(moveTile(arranged, 'agent', { section: 'parts', index: 99 }), {
     pinned: [],
     order: ['app9', 'app10', 'notes', 'store', 'alarm', 'agent'],
   });

@@ -1,10 +1,10 @@
-// The order of the tiles on the home screen, for the shell and for Launcher: what the person pinned, their apps, the parts of
-// the platform, and what does nothing yet; in each what they moved, and then the others by name.
+// The order of the tiles on the home screen, for the shell and for Launcher: what the person pinned, their apps, and the parts
+// of the platform; in each what they moved, and then the others by name.
 import type { HomeTiles, InstalledApp } from '@platform/contract';
 
 export type { HomeTiles };
 
-type Tile = Pick<InstalledApp, 'appId' | 'name' | 'builtIn' | 'comingSoon'>;
+type Tile = Pick<InstalledApp, 'appId' | 'name' | 'builtIn'>;
 
 export interface Arranged<App> {
   readonly pinned: readonly App[];
@@ -12,8 +12,6 @@ export interface Arranged<App> {
   readonly rest: readonly App[];
   /** Parts of the platform. */
   readonly parts: readonly App[];
-  /** Those whose function comes in a later version. */
-  readonly later: readonly App[];
 }
 
 export type Section = keyof Arranged<unknown>;
@@ -28,8 +26,7 @@ export function byName(one: { readonly name: string }, other: { readonly name: s
 }
 
 /** Where an app is that is not pinned. */
-export function sectionOf({ builtIn, comingSoon }: Pick<Tile, 'builtIn' | 'comingSoon'>): Section {
-  if (comingSoon) return 'later';
+export function sectionOf({ builtIn }: Pick<Tile, 'builtIn'>): Section {
   return builtIn ? 'parts' : 'rest';
 }
 
@@ -39,12 +36,12 @@ export function arrange<App extends Tile>(apps: readonly App[], { pinned, order 
   const unmoved = apps.filter(({ appId }) => !pinned.includes(appId) && !order.includes(appId)).toSorted(byName);
   const others = [...moved(order.filter((appId) => !pinned.includes(appId))), ...unmoved];
   const of = (section: Section) => others.filter((app) => sectionOf(app) === section);
-  return { pinned: moved(pinned), rest: of('rest'), parts: of('parts'), later: of('later') };
+  return { pinned: moved(pinned), rest: of('rest'), parts: of('parts') };
 }
 
 /** Every tile once, in the order in which they are shown. */
-export function allTiles<App>({ pinned, rest, parts, later }: Arranged<App>): readonly App[] {
-  return [...pinned, ...rest, ...parts, ...later];
+export function allTiles<App>({ pinned, rest, parts }: Arranged<App>): readonly App[] {
+  return [...pinned, ...rest, ...parts];
 }
 
 /** With the app at `index` of the section, counted without it: one of its own section, or `pinned`. */
@@ -58,5 +55,5 @@ export function moveTile(
     if (section === to.section) ids.splice(Math.max(0, to.index), 0, appId);
     return ids;
   };
-  return { pinned: idsOf('pinned'), order: [...idsOf('rest'), ...idsOf('parts'), ...idsOf('later')] };
+  return { pinned: idsOf('pinned'), order: [...idsOf('rest'), ...idsOf('parts')] };
 }

@@ -57,7 +57,6 @@ function AppRows({ title, apps }: { readonly title: string; readonly apps: reado
               <span class="row-text">
                 <span class="row-title">
                   {app.name}
-                  {app.comingSoon && <span class="tag">Soon</span>}
                   {app.hasWorkload && <BackendTag appId={app.appId} />}
                   {app.upgrade !== null && <span class="tag accent">Update available</span>}
                   {app.hasUnreviewedWorkload && <span class="tag accent">Backend to review</span>}
@@ -73,9 +72,8 @@ function AppRows({ title, apps }: { readonly title: string; readonly apps: reado
   );
 }
 
-/** By name, what does nothing yet at the end. */
 function sorted(apps: readonly InstalledApp[]): readonly InstalledApp[] {
-  return apps.toSorted((one, other) => Number(one.comingSoon) - Number(other.comingSoon) || byName(one, other));
+  return apps.toSorted(byName);
 }
 
 const STATES = { stopped: 'Stopped', starting: 'Starting', running: 'Running', failed: 'Failed' } as const;

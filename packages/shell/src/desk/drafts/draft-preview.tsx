@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { plainMessage } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
 import { createGreeter, readGreeting } from '../../apps/bridge/handshake.ts';
-import { Note } from '../../design/controls.tsx';
+import { Button, Note } from '../../design/controls.tsx';
+import { PREVIEW_MILLISECONDS } from './preview-time.ts';
 
 interface PreviewProps {
   readonly draft: Pick<Review, 'id' | 'hash' | 'name' | 'hasWorkload'>;
@@ -17,27 +18,42 @@ export function DraftPreview({ draft, onBack }: PreviewProps) {
   const place = useRef<HTMLDivElement>(null);
   const back = useRef<HTMLButtonElement>(null);
   const [failure, setFailure] = useState<string | null>(null);
+  /** How often it was shown. */
+  const [turn, setTurn] = useState(0);
+  const [isOver, setOver] = useState(false);
   useEffect(() => back.current?.focus(), []);
   useEffect(() => {
     let end = () => {};
     let ended = false;
+    setFailure(null);
+    setOver(false);
     call('account.drafts.preview', { params: { id }, body: { hash } })
       .then(({ origin, url }) => {
         if (ended || place.current === null) return;
         const frame = frameOf(url, `Preview of ${name}`);
         const stop = answerGreetings(frame, origin);
         place.current.append(frame);
-        end = () => {
+        const close = () => {
           stop();
           frame.remove();
         };
+        // Of the clock of this machine alone: that of core may differ. Afterwards its files are served no more.
+        const timer = setTimeout(() => {
+          close();
+          setOver(true);
+          back.current?.focus();
+        }, PREVIEW_MILLISECONDS);
+        end = () => {
+          clearTimeout(timer);
+          close();
+        };
       })
-      .catch((error: unknown) => setFailure(plainMessage(error)));
+      .catch((error: unknown) => ended || setFailure(plainMessage(error)));
     return () => {
       ended = true;
       end();
     };
-  }, [id, hash]);
+  }, [id, hash, turn]);
   return (
     <>
       <h2 id="prompt-title">Preview of {name}</h2>
@@ -46,7 +62,17 @@ export function DraftPreview({ draft, onBack }: PreviewProps) {
         yet, and nothing that you enter is kept.
       </p>
       {failure !== null && <Note tone="danger">{failure}</Note>}
-      <div class="draft-preview" ref={place} />
+      {isOver && (
+        <Note tone="info">The preview has ended: its page is served for ten minutes. Nothing of it is kept.</Note>
+      )}
+      {(isOver || failure !== null) && (
+        <p>
+          <Button icon="play" onClick={() => setTurn(turn + 1)}>
+            Preview again
+          </Button>
+        </p>
+      )}
+      <div class="draft-preview" ref={place} hidden={isOver || failure !== null} />
       <div class="decision">
         <button ref={back} type="button" class="button plain" data-default data-leaves-frame onClick={onBack}>
           Back to the review

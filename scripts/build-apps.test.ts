@@ -55,6 +55,7 @@ test('the system apps and the examples are built', () => {
       'photo-box',
       'reading-list',
       'repo-issues',
+      'shopping-list',
       'tool-bench',
       'udp-echo',
       'webhooks',

@@ -129,7 +129,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await her.getByRole('button', { name: `Remove ${ben.name}` }).click();
     await her.getByRole('button', { name: `Remove ${ben.name}` }).waitFor({ state: 'detached' });
     await his.setOffline(false);
-    await him.getByText('This list can’t be read any more.').waitFor();
+    await him.getByText(/^This list can’t be read any more\..* Not sent: Crisps\.$/).waitFor();
     await look(hisPage, device, 'shopping-list-lost');
     await hisPage.reload();
     await him.getByText('Not sent: Crisps.').waitFor();

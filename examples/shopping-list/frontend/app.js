@@ -117,6 +117,9 @@ function show(next) {
 
 function draw() {
   drawRows({ open: one('open'), done: one('done'), list });
+  // What would be added could not be sent.
+  one('list').inert = list.lost !== null;
+  one('add').hidden = list.lost !== null;
   one('basket').hidden = one('done').children.length === 0;
   one('empty').hidden = !list.isLoaded || one('open').children.length > 0;
   const words = stateInWords();
@@ -127,8 +130,11 @@ function draw() {
 function stateInWords() {
   const { waiting } = list;
   const changes = waiting === 1 ? '1 change' : `${waiting} changes`;
-  if (list.lost !== null)
-    return `This list can’t be read any more. ${list.lost}${waiting > 0 ? ` ${changes} of yours were not sent.` : ''}`;
+  if (list.lost !== null) {
+    const unsent = list.entries().filter(({ edit }) => edit !== null);
+    const words = `This list can’t be read any more. ${list.lost}`;
+    return unsent.length === 0 ? words : `${words} Not sent: ${unsent.map(({ value }) => inWords(value)).join('; ')}.`;
+  }
   const choices = document.querySelectorAll('[data-kind=conflict]').length;
   if (choices > 0)
     return choices === 1 ? 'Choose what becomes of one item.' : `Choose what becomes of ${choices} items.`;

@@ -39,6 +39,7 @@ import { placement } from './domains/placement.ts';
 import { proposals } from './domains/proposals.ts';
 import { publicAddresses } from './domains/public-address.ts';
 import { push } from './domains/push.ts';
+import { accountRecipient } from './domains/recipient.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
@@ -88,6 +89,7 @@ export * from './domains/placement.ts';
 export * from './domains/proposals.ts';
 export * from './domains/public-address.ts';
 export * from './domains/push.ts';
+export * from './domains/recipient.ts';
 export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
@@ -145,6 +147,7 @@ const domains = {
   content,
   files,
   connections,
+  recipient: accountRecipient,
 } as const satisfies Readonly<Record<string, Domain>>;
 
 type Domains = typeof domains;

@@ -148,6 +148,8 @@ export const shellRoutes = {
   'account.connectionRequests.decide': 'POST /v1/account/connection-requests/:id',
   'account.connections.list': 'GET /v1/account/connections',
   'account.connections.revoke': 'DELETE /v1/account/connections/:id',
+  'recipient.read': 'GET /v1/account/recipient',
+  'recipient.put': 'PUT /v1/account/recipient',
 } as const;
 
 export type ShellRoute = keyof typeof shellRoutes;

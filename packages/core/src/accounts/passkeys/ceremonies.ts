@@ -20,6 +20,9 @@ export interface PasskeyOwner {
   readonly name: string;
 }
 
+/** Operations in which the shell opens the recipient of the account, to wrap it for a further passkey, or makes another. */
+const OPENS_RECIPIENT: readonly ConfirmedOperation[] = ['passkey.add', 'recipient.replace'];
+
 /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8) bound to `operation`. */
 export async function beginCreation(
   context: CoreContext,
@@ -40,7 +43,8 @@ export async function beginCreation(
       excludeCredentials: existing.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
       authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
       attestation: 'none',
-      extensions: { credProps: true, prf: {} },
+      // Some passkeys give a result at once; others say only whether they ever will.
+      extensions: { credProps: true, prf: { eval: { first: prfInputs(config).first } } },
     },
   };
 }
@@ -88,6 +92,7 @@ export async function beginConfirmation(
       allowCredentials: passkeys.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
       userVerification: 'required',
       timeout: milliseconds,
+      ...(OPENS_RECIPIENT.includes(operation) ? { extensions: { prf: { eval: prfInputs(config) } } } : {}),
     },
   };
 }

@@ -92,7 +92,8 @@ export function confirmedUnless<Result>(
   if (confirmation !== undefined)
     return confirmed(context, { ...confirming, confirmation }, (trx) => effect(trx, () => undefined));
   return changing(context, async (trx) => {
-    const { sessionId } = confirming.caller;
+    const { sessionId, accountKey } = confirming.caller;
+    if (confirming.locksAccount === true) await lockAccount(trx, { key: accountKey });
     if (!(await holdSession(trx, { sessionId, now: context.clock() }))) throw refuse('session_expired');
     return effect(trx, () => {
       const message = `must confirm ${confirming.operation} with a passkey`;

@@ -49,6 +49,7 @@ test('the system apps and the examples are built', () => {
       ...SYSTEM_APPS,
       'chat',
       'chat-room',
+      'diary',
       'herald',
       'notes',
       'order',

@@ -224,6 +224,7 @@ const APPS = {
   'apps/wallet': 3,
   'examples/chat': 3,
   'examples/chat-room': 2,
+  'examples/diary': 5,
   'examples/herald': 2,
   'examples/notes': 4,
   'examples/notes-python': 4,

@@ -25,6 +25,7 @@ pub async fn a_payment_is_proposed_once_and_waits(platform: &PlatformServicesCli
     equal!(code(wallet.propose_payment(&other).await), "proposal_conflict");
     let stranger = ProposePayment {
         to: "nobody-there".into(),
+        idempotency_key: "stranger".into(),
         ..other
     };
     equal!(code(wallet.propose_payment(&stranger).await), "invalid_request");

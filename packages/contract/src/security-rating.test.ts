@@ -232,7 +232,7 @@ const APPS = {
   'examples/photo-box': 5,
   'examples/reading-list': 4,
   'examples/repo-issues': 3,
-  'examples/shopping-list': 4,
+  'examples/shopping-list': 3,
   'examples/tool-bench': 3,
   'examples/udp-echo': 2,
   'examples/webhooks': 2,

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { BOTH_DEVICES, launchBrowser, newPerson } from './browser.ts';
+import { DEVICES, launchBrowser, newPerson } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -38,7 +38,7 @@ function sentBy(context: BrowserContext): () => string {
   return () => sent.join('\n');
 }
 
-for (const [device, viewport] of BOTH_DEVICES) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} its person writes, comes back, reads and deletes, and nobody else can read it`, async (t) => {
     const { context, page } = await newPerson(browser, viewport);
     t.after(() => context.close());

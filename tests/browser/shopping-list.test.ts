@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, FrameLocator, Page } from 'playwright-core';
 import { registerAccount } from '../support/client.ts';
 import { type PlatformPlace, type PlatformProcess, platformPlace, startPlatform } from '../support/platform-process.ts';
-import { BOTH_DEVICES, launchBrowser } from './browser.ts';
+import { DEVICES, launchBrowser } from './browser.ts';
 import { look } from './look.ts';
 import { signedInContext } from './signed-in.ts';
 
@@ -47,7 +47,7 @@ async function rewrite(list: FrameLocator, former: string, text: string): Promis
   await toBuy(list, text).waitFor();
 }
 
-for (const [device, viewport] of BOTH_DEVICES) {
+for (const [device, viewport] of DEVICES) {
   test(`on a ${device} two people change one list, and neither loses anything`, async (t) => {
     const [ada, ben] = [
       await registerAccount(platform, `ada-${device}`),

@@ -17,7 +17,7 @@ const app = await App.connect().catch((error) => {
   throw error;
 });
 const content = app.content();
-const kept = await openKeptEdits(app);
+const kept = await openKeptEdits(app, () => list && draw());
 
 let lists = [];
 let shown = null;
@@ -135,6 +135,7 @@ function stateInWords() {
     const words = `This list can’t be read any more. ${list.lost}`;
     return unsent.length === 0 ? words : `${words} Not sent: ${unsent.map(({ value }) => inWords(value)).join('; ')}.`;
   }
+  if (kept.problem !== null && waiting > 0) return kept.problem;
   const choices = document.querySelectorAll('[data-kind=conflict]').length;
   if (choices > 0)
     return choices === 1 ? 'Choose what becomes of one item.' : `Choose what becomes of ${choices} items.`;

@@ -4,62 +4,63 @@
 /** A key for each edit, so that two tabs never write over each other's. */
 const PREFIX = 'edit ';
 
-/** @returns where they are kept, in words; of which lists there are any; and the edits of one list by their key */
-export async function openKeptEdits(app) {
+/**
+ * @param onProblem called when the browser takes no more
+ * @returns where edits are kept, and why not, in words; of which lists there are any; and those of one list by their key
+ */
+export async function openKeptEdits(app, onProblem) {
   const storage = localStorageOrNull();
-  const entries = storage ? storageEntries(storage) : await shellEntries(app);
+  const edits = new Map(storage ? storedIn(storage) : Object.entries((await app.state.get()) ?? {}));
+  let problem = null;
+
+  // Another tab of this app wrote.
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === null) edits.clear();
+    else if (newValue === null) edits.delete(key);
+    else if (key.startsWith(PREFIX)) edits.set(key, JSON.parse(newValue));
+  });
+
+  async function keep(name) {
+    try {
+      if (storage === null) await app.state.set(Object.fromEntries(edits));
+      else if (edits.has(name)) storage.setItem(name, JSON.stringify(edits.get(name)));
+      else storage.removeItem(name);
+      problem = null;
+    } catch (error) {
+      problem = `Stay here until your changes are sent: this browser has no room to keep them. ${error.message}`;
+      onProblem();
+    }
+  }
 
   return {
     where: storage ? 'on this device' : 'in this tab',
-    lists: () => new Set(entries.all().map(([name]) => name.split(' ')[1])),
+    get problem() {
+      return problem;
+    },
+    lists: () => new Set([...edits.keys()].map((name) => name.split(' ')[1])),
     of: (list) => {
       const begin = `${PREFIX}${list} `;
+      const own = () => [...edits].filter(([name]) => name.startsWith(begin));
       return {
-        all: () =>
-          new Map(
-            entries
-              .all()
-              .filter(([name]) => name.startsWith(begin))
-              .map(([name, edit]) => [name.slice(begin.length), edit]),
-          ),
-        get: (key) => entries.get(begin + key),
-        set: (key, edit) => entries.set(begin + key, edit),
-        drop: (key) => entries.drop(begin + key),
+        all: () => new Map(own().map(([name, edit]) => [name.slice(begin.length), edit])),
+        get: (key) => edits.get(begin + key) ?? null,
+        set: (key, edit) => keep(begin + key, edits.set(begin + key, edit)),
+        drop: (key) => keep(begin + key, edits.delete(begin + key)),
       };
     },
   };
 }
 
+/** Many browsers forbid it to pages in frames: touching it throws. */
 function localStorageOrNull() {
   try {
-    localStorage.setItem('probe', '');
-    localStorage.removeItem('probe');
-    return localStorage;
+    return window.localStorage;
   } catch {
     return null;
   }
 }
 
-function storageEntries(storage) {
-  const read = (name) => JSON.parse(storage.getItem(name) ?? 'null');
-  return {
-    all: () =>
-      Object.keys(storage)
-        .filter((name) => name.startsWith(PREFIX))
-        .map((name) => [name, read(name)]),
-    get: read,
-    set: (name, edit) => storage.setItem(name, JSON.stringify(edit)),
-    drop: (name) => storage.removeItem(name),
-  };
-}
-
-async function shellEntries(app) {
-  const edits = new Map(Object.entries((await app.state.get()) ?? {}));
-  const keep = () => app.state.set(Object.fromEntries(edits)).catch(console.error);
-  return {
-    all: () => [...edits],
-    get: (name) => edits.get(name) ?? null,
-    set: (name, edit) => keep(edits.set(name, edit)),
-    drop: (name) => keep(edits.delete(name)),
-  };
+function storedIn(storage) {
+  const names = Object.keys(storage).filter((name) => name.startsWith(PREFIX));
+  return names.map((name) => [name, JSON.parse(storage.getItem(name))]);
 }

@@ -221,7 +221,8 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
         Array.isArray(given) ? ['A'] : [],
         0.5,
         '\u0000',
-        'x'.repeat(10_000),
+        // Also where any letters are fine.
+        'x '.repeat(5_000),
       ])
         wrong.push({ ...params, [key]: value });
       if (isRequired(read)) wrong.push({ ...params, [key]: undefined });

@@ -25,12 +25,16 @@ export interface Recipient {
    */
   status(options?: BridgeCallOptions): Promise<RecipientState>;
   /**
+   * Encrypts for the person, so that only this app opens it for them.
+   *
    * @param plaintext at most 32 KiB; text is UTF-8
    * @returns characters to keep wherever the app keeps its data, about a third longer
    * @throws {PlatformError} `unavailable` in every state but `ready`, with what the person can do; `invalid_request` for more than 32 KiB
    */
   seal(plaintext: string | Uint8Array, options?: BridgeCallOptions): Promise<string>;
   /**
+   * What was sealed, as bytes; `TextDecoder` makes text of them.
+   *
    * @param sealed as `seal` gave it, in this browser or another one of the person
    * @throws {PlatformError} `unavailable` as above; `invalid_request` for what another app sealed, or was changed since; `not_found` for
    *   what was sealed before the person started anew

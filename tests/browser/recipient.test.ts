@@ -202,7 +202,7 @@ test('a passkey that gives no result at its creation opens from its first sign-i
   // A second one, made right after the registration, is not let in by itself; a press of the person does it.
   await passkeysPage(page);
   await page.getByRole('button', { name: 'Add a passkey', exact: true }).click();
-  await page.getByRole('button', { name: 'Let Passkey 2 open what apps encrypt' }).waitFor();
+  await page.getByRole('button', { name: 'Let it open that: Passkey 2' }).waitFor();
   await page.getByText('· doesn’t open what apps encrypt for you').waitFor();
 
   // On a device where only the second one is.
@@ -217,7 +217,7 @@ test('a passkey that gives no result at its creation opens from its first sign-i
   await other.page.getByText('It is locked in this browser').waitFor();
   await look(other.page, 'desktop', 'recipient-locked');
 
-  await page.getByRole('button', { name: 'Let Passkey 2 open what apps encrypt' }).click();
+  await page.getByRole('button', { name: 'Let it open that: Passkey 2' }).click();
   const use = page.getByRole('button', { name: 'Use Passkey 2' });
   await use.waitFor();
   await look(page, 'desktop', 'recipient-one-more-step');
@@ -347,7 +347,7 @@ test('who lost every passkey that opens it starts anew, and what was sealed befo
   passkeys.prf = 'later';
   await passkeysPage(page);
   await page.getByRole('button', { name: 'Add a passkey', exact: true }).click();
-  await page.getByRole('button', { name: 'Let Passkey 2 open what apps encrypt' }).waitFor();
+  await page.getByRole('button', { name: 'Let it open that: Passkey 2' }).waitFor();
   passkeys.picked = passkeys.authenticator.credentials[1];
   const other = await deviceWith(t, passkeys);
   await signsInAt(other.page);

@@ -288,7 +288,7 @@ export function KeyRow({ passkey, isLast, opens, isLastOpener, onLetOpen, onChan
                 <button
                   type="button"
                   class="link"
-                  aria-label={`Let ${passkey.label} open what apps encrypt`}
+                  aria-label={`Let it open that: ${passkey.label}`}
                   onClick={() => void attempt(onLetOpen)}
                 >
                   Let it open that

@@ -7,7 +7,7 @@ export async function openAtSignIn(account: string): Promise<void> {
   if (!(await useSignIn(account))) return;
   showToast({
     title: 'Apps can’t encrypt for you with this passkey',
-    body: 'Apps that keep things only you can read, such as a diary, can’t do that for you here. Everything else works.',
+    body: 'A diary, for example, can’t keep things only for you here. Everything else works.',
     action: { label: 'Passkeys', run: () => go(settingsAt('passkeys')) },
   });
 }

@@ -74,8 +74,8 @@ export function RecipientSection({ account, here, onChanged }: SectionProps) {
     <section class="block" aria-labelledby="encrypted-for-you">
       <h3 id="encrypted-for-you">What apps encrypt for you</h3>
       <p class="quiet-text">
-        Some apps, such as a diary, encrypt what you write before they keep it. Whoever looks into this platform’s data
-        can’t read it, and neither can its operator. Your passkeys open it.
+        Some apps, such as a diary, encrypt what you write before they keep it. Nobody who looks into this platform’s
+        data can read it, its operator neither. Your passkeys open it.
       </p>
       <Note tone={tone}>{text}</Note>
       {problem.value !== null && <Note tone={problem.value.tone}>{problem.value.text}</Note>}

@@ -95,6 +95,7 @@ export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/tools.ts';
 export * from './domains/wallet.ts';
+export * from './domains/wallet-proposals.ts';
 export * from './domains/web-search.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';

@@ -142,6 +142,7 @@ export const shellRoutes = {
   'account.files.list': 'GET /v1/account/files',
   'account.files.save': 'POST /v1/account/files',
   'account.files.handOver': 'POST /v1/account/files/:id/apps',
+  'account.files.leave': 'DELETE /v1/account/files',
   'account.files.transfers': 'GET /v1/account/file-transfers',
   'account.files.takeBack': 'DELETE /v1/account/files/:id/apps/:appId',
   'account.connectionRequests.read': 'GET /v1/account/connection-requests/:id',

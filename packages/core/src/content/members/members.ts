@@ -9,9 +9,9 @@ import { notifyContent } from '../collections/collections.ts';
 import { selectBelow } from '../collections/queries.ts';
 import { type AppCaller, standingIn, standingToChange } from '../collections/standing.ts';
 import { withdrawInvitations } from './invitation-queries.ts';
-import { deleteAdmissionsOf, deleteMember, type KnownMember, selectMember, selectMembers } from './member-queries.ts';
+import { deleteAdmissionsOf, deleteRoles, type KnownMember, selectMember, selectMembers } from './member-queries.ts';
 
-type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'cursors' | 'config'>;
+type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'cursors' | 'config'>;
 
 /** Everybody once, with the strongest role. */
 export async function listMembers(
@@ -46,8 +46,8 @@ function shownMember({ config }: MemberContext, { id, name, role, since }: Known
 }
 
 /**
- * From the answer on, nothing is written by who was removed. Their app loses the collection with the role, and what they had
- * invited others with waits no more.
+ * From the answer on, nothing is written by who was removed, in the collection or in any within it: roles that they have there
+ * themselves end too, their apps lose all of it, and neither they nor whom they invited are invited any more.
  *
  * @throws RefusalError `not_found`, `content_conflict` for the owner and for roles from above
  */
@@ -58,11 +58,10 @@ export async function removeMember(
 ): Promise<void> {
   const { collection } = await standingIn(context, caller, id, 'read');
   await context.database.transaction().execute(async (trx) => {
-    const spaceId = collection.space_id;
-    const { chain } = await standingToChange(context, caller, id, 'read', { trx, spaceId });
+    const { chain, caller: now } = await standingToChange(context, caller, 'read', { trx, collection });
     const member = await selectMember(trx, id, memberId);
     // Whoever only reads here may still leave.
-    if (member?.account_key !== caller.accountKey) await standingIn(context, caller, id, 'manage', trx);
+    if (member?.account_key !== caller.accountKey) await standingIn(context, now, id, 'manage', trx);
     if (member === undefined) {
       const above = await selectMembers(
         trx,
@@ -74,10 +73,13 @@ export async function removeMember(
     }
     if (member.role === 'owner')
       throw refuse('content_conflict', 'A collection has its owner as long as it exists. Delete it instead.');
-    await deleteMember(trx, memberId);
     const below = await selectBelow(trx, id);
-    await deleteAdmissionsOf(trx, [id], member.account_key);
-    const invited = await withdrawInvitations(trx, below, { by: member.account_key });
+    await deleteRoles(trx, below, member.account_key);
+    await deleteAdmissionsOf(trx, below, member.account_key);
+    const invited = [
+      ...(await withdrawInvitations(trx, below, { by: member.account_key })),
+      ...(await withdrawInvitations(trx, below, { to: member.account_key })),
+    ];
     await notifyEach(
       trx,
       'content-invitations-changed',

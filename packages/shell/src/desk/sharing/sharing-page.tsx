@@ -1,5 +1,5 @@
 // What others want to share with the person, through which app, and which files apps have.
-import type { ContentInvitation, FileTransfer } from '@platform/contract';
+import type { ContentInvitation, FileTransfer, PickableFile } from '@platform/contract';
 import { storeAddress } from '../../address/view.ts';
 import { call, everyItem } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
@@ -22,11 +22,14 @@ export function SharingPage() {
   const transfers = useReading(() =>
     everyItem((cursor) => call('account.files.transfers', { query: { limit: 200, cursor } })),
   );
-  const failure = invitations.failure ?? transfers.failure;
+  const opened = useReading(() =>
+    everyItem((cursor) => call('account.files.list', { query: { limit: 200, of: 'others', cursor } })),
+  );
+  const failure = invitations.failure ?? transfers.failure ?? opened.failure;
   return (
     <>
       <PageHead title="Sharing">
-        <p class="quiet-text">What others want to share with you, and which of your files apps have.</p>
+        <p class="quiet-text">What others share with you, and which files apps have.</p>
       </PageHead>
       {failure !== null && <Note tone="danger">{failure}</Note>}
       <section aria-labelledby="invitations-title">
@@ -49,6 +52,19 @@ export function SharingPage() {
           </ul>
         )}
       </section>
+      {opened.value !== null && opened.value.length > 0 && (
+        <section aria-labelledby="opened-title">
+          <h3 id="opened-title">Files from others</h3>
+          {[...Map.groupBy(opened.value, ownerOf)].map(([owner, files]) => (
+            <FilesOf
+              key={owner}
+              owner={owner}
+              files={files}
+              onLeft={(isLeft) => opened.put((opened.value ?? []).filter((file) => !isLeft(file)))}
+            />
+          ))}
+        </section>
+      )}
       <section aria-labelledby="transfers-title">
         <h3 id="transfers-title">Files that apps have</h3>
         {transfers.value?.length === 0 && (
@@ -68,6 +84,63 @@ export function SharingPage() {
           </ul>
         )}
       </section>
+    </>
+  );
+}
+
+function ownerOf({ from }: Pick<PickableFile, 'from'>): string {
+  return 'account' in from ? from.account : nameOf(from.app);
+}
+
+/** What one person opened to the other: it goes one by one, or as a whole. */
+export function FilesOf({
+  owner,
+  files,
+  onLeft,
+}: {
+  readonly owner: string;
+  readonly files: readonly PickableFile[];
+  readonly onLeft: (isLeft: (file: PickableFile) => boolean) => void;
+}) {
+  const { busy, failure, run } = useAction();
+  const leave = (query: { readonly id: string } | { readonly from: string }) =>
+    void run(() => call('account.files.leave', { query })).then((done) => {
+      if (done) onLeft((file) => ('id' in query ? file.id === query.id : ownerOf(file) === owner));
+    });
+  return (
+    <>
+      <div class="row-main">
+        <span class="row-text">
+          <span class="row-title">From {owner}</span>
+          <span class="row-about">{files.length === 1 ? '1 file' : `${files.length} files`}</span>
+        </span>
+        {files.length > 1 && (
+          <Button busy={busy} onClick={() => leave({ from: owner })}>
+            Remove all
+            <span class="only-read"> files from {owner}</span>
+          </Button>
+        )}
+      </div>
+      <ul class="rows">
+        {files.map(({ id, name, access }) => (
+          <li class="row" key={id}>
+            <div class="row-main">
+              <span class="row-text">
+                <span class="row-title">{name}</span>
+                <span class="row-about">You may {access === 'read' ? 'read' : 'read and change'} it.</span>
+              </span>
+              <Button busy={busy} onClick={() => leave({ id })}>
+                Remove
+                <span class="only-read">
+                  {' '}
+                  {name} from {owner}
+                </span>
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {failure !== null && <Note tone="danger">{failure}</Note>}
     </>
   );
 }

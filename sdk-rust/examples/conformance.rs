@@ -1,7 +1,7 @@
 //! What this crate promises, against a running platform: each case prints its name when it held. The installation needs
 //! the grants `notifications.publish` and `notifications.read` on `suite.*`, `search.index` on `self`,
-//! `apps.catalog.read` on itself and `launcher`, and `messaging.read`, `messaging.send` and `messaging.resolve`, and no
-//! others. Beside it there is an account `suite-friend`, and no messaging bridge.
+//! `apps.catalog.read` on itself and `launcher`, `messaging.read`, `messaging.send` and `messaging.resolve`,
+//! `wallet.payment.propose` and `wallet.policy.propose`, and `content.collections.manage` on `list:*`, and no others. Beside it there is an account `suite-friend`, and no messaging bridge.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +14,10 @@ use platform_services::{
     WorkflowDefinition, WorkflowEventKind, WorkflowFilter, WorkflowOptions, WorkflowStatus,
 };
 use serde_json::{Value, json};
+use shared_data::{
+    a_collection_is_made_changed_and_deleted, a_file_is_written_opened_and_deleted,
+    a_payment_is_proposed_once_and_waits, an_item_is_written_on_condition_and_is_a_change,
+};
 use tokio::sync::Notify;
 
 type Outcome = Result<(), Failure>;
@@ -65,6 +69,10 @@ async fn run() -> Outcome {
         what_is_still_running_is_resumed,
         an_address_in_any_form_names_one_person,
         a_message_is_sent_once_and_is_news,
+        a_payment_is_proposed_once_and_waits,
+        a_collection_is_made_changed_and_deleted,
+        an_item_is_written_on_condition_and_is_a_change,
+        a_file_is_written_opened_and_deleted,
     );
     Ok(())
 }
@@ -75,10 +83,13 @@ macro_rules! equal {
         let (actual, expected) = (&$actual, &$expected);
         if actual != expected {
             let text = format!("line {}: {actual:?} instead of {expected:?}", line!());
-            return Err(Failure::new(text).into());
+            return Err(platform_services::Failure::new(text).into());
         }
     };
 }
+
+#[path = "conformance/shared_data.rs"]
+mod shared_data;
 
 /// The code of the error, or `"success"`.
 fn code<T>(outcome: Result<T, Error>) -> String {

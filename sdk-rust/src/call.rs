@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Response, Url};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,8 @@ pub(crate) struct Call<'a> {
     parameters: Vec<&'a str>,
     query: Vec<(&'static str, String)>,
     headers: Vec<(&'static str, String)>,
-    body: Option<Bytes>,
+    /// With its media type.
+    body: Option<(&'a str, Bytes)>,
     repeatable: bool,
     timeout: Option<Duration>,
 }
@@ -85,10 +86,14 @@ impl<'a> Call<'a> {
 
     pub(crate) fn body(self, body: &impl Serialize) -> Result<Self> {
         let json = serde_json::to_vec(body).map_err(|error| Error::InvalidRequest(error.to_string()))?;
-        Ok(Self {
-            body: Some(json.into()),
+        Ok(self.bytes("application/json", json.into()))
+    }
+
+    pub(crate) fn bytes(self, media_type: &'a str, bytes: Bytes) -> Self {
+        Self {
+            body: Some((media_type, bytes)),
             ..self
-        })
+        }
     }
 
     /// It changes nothing more when it is repeated.
@@ -169,14 +174,20 @@ impl Access {
 
     /// The body of a successful answer.
     pub(crate) async fn text(&self, call: Call<'_>) -> Result<Bytes> {
+        self.whole(call).await.map(|(_, body)| body)
+    }
+
+    /// Fields and body of a successful answer.
+    pub(crate) async fn whole(&self, call: Call<'_>) -> Result<(HeaderMap, Bytes)> {
         let url = call.url(&self.shared.api)?;
         let limit = call.timeout.unwrap_or(self.shared.timeout);
         let patience = if call.repeatable { BRIEFLY } else { ONCE };
         let answered = patiently(patience, || async {
-            let response = self
+            let mut response = self
                 .send(|authorization| self.request(&call, &url, authorization))
                 .await?;
-            response.bytes().await.map_err(network)
+            let fields = std::mem::take(response.headers_mut());
+            Ok((fields, response.bytes().await.map_err(network)?))
         });
         tokio::time::timeout(limit, answered)
             .await
@@ -191,7 +202,7 @@ impl Access {
             .iter()
             .fold(request, |request, (name, value)| request.header(*name, value));
         match &call.body {
-            Some(body) => request.header(CONTENT_TYPE, "application/json").body(body.clone()),
+            Some((media_type, body)) => request.header(CONTENT_TYPE, *media_type).body(body.clone()),
             None => request,
         }
     }

@@ -10,9 +10,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use crate::call::{Access, Call, Shared};
+use crate::content::Content;
 use crate::credential::{Credential, Renewal};
 use crate::error::{Error, Result};
 use crate::failure::Failure;
+use crate::files::Files;
 use crate::keep_awake::Awake;
 use crate::messaging::Messaging;
 use crate::notifications::Notifications;
@@ -23,6 +25,7 @@ use crate::run_workflow::{Flow, WorkflowOptions, run_workflow};
 use crate::search::Search;
 use crate::service_request::ServiceRequest;
 use crate::tools::Tools;
+use crate::wallet::Wallet;
 use crate::wire::{AppCapability, ServicesApp, SystemInventory, VerifiedCapability, VerifyCapability, routes};
 use crate::work_lease::{self, WorkLeaseHandle, WorkLeaseOptions};
 use crate::workflows::Workflows;
@@ -209,6 +212,21 @@ impl PlatformServicesClient {
     /// Messages of the account to other people.
     pub fn messaging(&self) -> Messaging<'_> {
         Messaging { access: &self.access }
+    }
+
+    /// Proposals to the wallet of the person.
+    pub fn wallet(&self) -> Wallet<'_> {
+        Wallet { access: &self.access }
+    }
+
+    /// Items that apps and people share.
+    pub fn content(&self) -> Content<'_> {
+        Content { access: &self.access }
+    }
+
+    /// Files of this app, and those that others opened to it.
+    pub fn files(&self) -> Files<'_> {
+        Files { access: &self.access }
     }
 
     /// Tools of the platform and of other apps.

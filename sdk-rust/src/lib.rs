@@ -75,13 +75,16 @@
 mod activity;
 mod activity_lease;
 mod backend;
+mod bytes_call;
 mod call;
 mod client;
+mod content;
 mod credential;
 mod error;
 mod event_stream;
 mod event_text;
 mod failure;
+mod files;
 mod keep_awake;
 mod messaging;
 mod notifications;
@@ -96,6 +99,7 @@ mod signal;
 mod string_enum;
 mod tools;
 mod transport;
+mod wallet;
 #[cfg(feature = "websocket")]
 mod web_socket;
 #[rustfmt::skip]
@@ -106,10 +110,13 @@ mod workflows;
 
 pub use activity::{ActivityContext, RetryPolicy};
 pub use backend::Backend;
+pub use bytes_call::{Condition, StoredBytes};
 pub use client::{ClientBuilder, PlatformServicesClient};
+pub use content::Content;
 pub use error::{Error, FieldError, Interruption, Refusal, Result};
 pub use event_stream::{NotificationChange, NotificationEvent, NotificationStream};
 pub use failure::Failure;
+pub use files::Files;
 pub use messaging::Messaging;
 pub use notifications::{NotificationFilter, Notifications};
 pub use object_storage::ObjectStorage;
@@ -121,18 +128,22 @@ pub use run_workflow::{Flow, WorkflowOptions};
 pub use search::Search;
 pub use service_request::ServiceRequest;
 pub use tools::{Proposal, Tool, ToolApp, ToolResult, Tools};
+pub use wallet::Wallet;
 #[cfg(feature = "websocket")]
 pub use web_socket::{Message, WebSocket};
 pub use wire::{
-    AppCapability, Conversation, ConversationKind, ConversationMessage, ConversationParticipant, ConversationState,
-    ErrorCode, MessageKind, MessageSender, MessagingContact, MessagingIdentity, MessagingNews, MessagingSync,
-    MessagingTransport, Notification, NotificationAction, NotificationActionStyle, NotificationActionType,
-    NotificationDelivery, NotificationPriority, Presentation, PresentationLayout, PresentationMode, PresentationTone,
-    PublishAction, PublishNotification, PublishPresentation, SearchEntry, ServicesApp, SystemAccounts, SystemApp,
-    SystemCapacity, SystemEndpoint, SystemInstallationStates, SystemInstallations, SystemInventory, SystemLabel,
-    SystemNode, SystemNodeLoad, SystemNodeState, SystemNodes, SystemPackages, SystemTopology, SystemTraffic,
-    SystemTrafficFigures, SystemTrafficHour, SystemUsage, WorkflowError, WorkflowEvent, WorkflowEventKind, WorkflowRun,
-    WorkflowStatus,
+    AppCapability, AppFile, Collection, ContentChange, ContentInvitation, ContentItem, ContentMember, ContentRole,
+    Conversation, ConversationKind, ConversationMessage, ConversationParticipant, ConversationState, CreateCollection,
+    ErrorCode, FileAccess, FileAccessEntry, FileOwner, FilePrincipal, GivenRole, InviteMember, InvitedCollection,
+    MessageKind, MessageSender, MessagingContact, MessagingIdentity, MessagingNews, MessagingSync, MessagingTransport,
+    Money, Notification, NotificationAction, NotificationActionStyle, NotificationActionType, NotificationDelivery,
+    NotificationPriority, Presentation, PresentationLayout, PresentationMode, PresentationTone, ProposePayment,
+    ProposePolicy, PublishAction, PublishNotification, PublishPresentation, SearchEntry, ServicesApp, SharedFile,
+    SystemAccounts, SystemApp, SystemCapacity, SystemEndpoint, SystemInstallationStates, SystemInstallations,
+    SystemInventory, SystemLabel, SystemNode, SystemNodeLoad, SystemNodeState, SystemNodes, SystemPackages,
+    SystemTopology, SystemTraffic, SystemTrafficFigures, SystemTrafficHour, SystemUsage, UserFile, WalletProposal,
+    WalletProposalKind, WalletProposalReceipt, WalletProposalState, WorkflowError, WorkflowEvent, WorkflowEventKind,
+    WorkflowRun, WorkflowStatus,
 };
 pub use work_lease::{WorkLeaseHandle, WorkLeaseOptions};
 pub use workflows::{WorkflowFilter, Workflows};

@@ -702,6 +702,357 @@ pub struct MessagingSync {
     pub limit: Option<u64>,
 }
 
+string_enum! {
+    pub enum WalletProposalKind {
+        Payment = "payment",
+        Policy = "policy",
+    }
+}
+
+string_enum! {
+    pub enum WalletProposalState {
+        Pending = "pending",
+        Executed = "executed",
+        Declined = "declined",
+        Expired = "expired",
+        Failed = "failed",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletProposalReceipt {
+    pub id: String,
+    /// RFC 3339.
+    pub at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletProposal {
+    pub id: String,
+    pub kind: WalletProposalKind,
+    pub state: WalletProposalState,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub expires_at: String,
+    pub receipt: Option<WalletProposalReceipt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WalletProposalAnswer {
+    pub proposal: WalletProposal,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Money {
+    pub currency: String,
+    pub value: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposePayment {
+    /// 1 to 255 characters.
+    pub to: String,
+    pub amount: Money,
+    /// 0 to 140 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<String>,
+    /// 1 to 128 characters.
+    pub idempotency_key: String,
+    /// 0 to 512 characters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+}
+
+impl ProposePayment {
+    /// With what is required, and the defaults of the platform for the rest.
+    pub fn new(to: impl Into<String>, amount: Money, idempotency_key: impl Into<String>) -> Self {
+        Self {
+            to: to.into(),
+            amount,
+            reference: None,
+            idempotency_key: idempotency_key.into(),
+            target: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposePolicy {
+    /// 1 to 60 characters.
+    pub name: String,
+    pub currency: String,
+    pub per_payment: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_day: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_month: Option<String>,
+    pub recipients: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app_ids: Option<Vec<String>>,
+    /// RFC 3339.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
+    /// 1 to 128 characters.
+    pub idempotency_key: String,
+}
+
+impl ProposePolicy {
+    /// With what is required, and the defaults of the platform for the rest.
+    pub fn new(name: impl Into<String>, currency: impl Into<String>, per_payment: impl Into<String>, recipients: Vec<String>, idempotency_key: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            currency: currency.into(),
+            per_payment: per_payment.into(),
+            per_day: None,
+            per_month: None,
+            recipients,
+            app_ids: None,
+            expires_at: None,
+            idempotency_key: idempotency_key.into(),
+        }
+    }
+}
+
+string_enum! {
+    pub enum ContentRole {
+        Owner = "owner",
+        Manager = "manager",
+        Editor = "editor",
+        Viewer = "viewer",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Collection {
+    pub id: String,
+    pub kind: String,
+    pub name: String,
+    pub parent_id: Option<String>,
+    pub role: ContentRole,
+    /// RFC 3339.
+    pub created_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CollectionAnswer {
+    pub collection: Collection,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CreateCollection {
+    pub kind: String,
+    /// 1 to 200 characters.
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+}
+
+impl CreateCollection {
+    /// With what is required, and the defaults of the platform for the rest.
+    pub fn new(kind: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            name: name.into(),
+            parent_id: None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentItem {
+    pub key: String,
+    pub etag: String,
+    pub size: u64,
+    /// RFC 3339.
+    pub at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentItemAnswer {
+    pub item: ContentItem,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentChange {
+    pub key: String,
+    pub etag: Option<String>,
+    /// RFC 3339.
+    pub at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentMember {
+    pub id: String,
+    pub address: String,
+    pub role: ContentRole,
+    /// RFC 3339.
+    pub since: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InvitedCollection {
+    pub id: String,
+    pub kind: String,
+    pub name: String,
+}
+
+string_enum! {
+    pub enum GivenRole {
+        Manager = "manager",
+        Editor = "editor",
+        Viewer = "viewer",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentInvitation {
+    pub id: String,
+    pub collection: InvitedCollection,
+    pub role: GivenRole,
+    pub from: String,
+    /// 3 to 40 characters.
+    pub app_id: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub expires_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContentInvitationAnswer {
+    pub invitation: ContentInvitation,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InviteMember {
+    /// 1 to 255 characters.
+    pub to: String,
+    pub role: GivenRole,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppFile {
+    pub name: String,
+    pub r#type: String,
+    pub size: u64,
+    pub etag: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub changed_at: String,
+}
+
+string_enum! {
+    pub enum FileAccess {
+        Read = "read",
+        Write = "write",
+        Manage = "manage",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FileOwner {
+    #[serde(rename_all = "camelCase")]
+    App {
+        /// 3 to 40 characters.
+        app: String,
+    },
+    #[serde(rename_all = "camelCase")]
+    Account {
+        account: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedFile {
+    pub name: String,
+    pub r#type: String,
+    pub size: u64,
+    pub etag: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub changed_at: String,
+    pub id: String,
+    pub access: FileAccess,
+    pub from: FileOwner,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserFile {
+    pub name: String,
+    pub r#type: String,
+    pub size: u64,
+    pub etag: String,
+    /// RFC 3339.
+    pub created_at: String,
+    /// RFC 3339.
+    pub changed_at: String,
+    pub id: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserFileAnswer {
+    pub file: UserFile,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AppFileAnswer {
+    pub file: AppFile,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum FilePrincipal {
+    #[serde(rename_all = "camelCase")]
+    App {
+        /// 3 to 40 characters.
+        app: String,
+    },
+    #[serde(rename_all = "camelCase")]
+    Account {
+        /// 1 to 255 characters.
+        account: String,
+    },
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileAccessEntry {
+    pub principal: FilePrincipal,
+    pub access: FileAccess,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FileEntries {
+    pub entries: Vec<FileAccessEntry>,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkLease {
@@ -1037,6 +1388,56 @@ pub(crate) mod routes {
     pub(crate) const MESSAGING_SEND: Route = Route { method: Method::POST, path: "/v1/services/messaging/conversations/{conversationId}/messages" };
     /// What changed since a cursor; waits for it.
     pub(crate) const MESSAGING_SYNC: Route = Route { method: Method::POST, path: "/v1/services/messaging/sync" };
+    /// Propose a payment to the person.
+    pub(crate) const WALLET_PAYMENTS: Route = Route { method: Method::POST, path: "/v1/services/wallet/payments" };
+    /// Propose a limit on what apps may propose to pay.
+    pub(crate) const WALLET_POLICIES: Route = Route { method: Method::POST, path: "/v1/services/wallet/policies" };
+    /// What became of a proposal of this app.
+    pub(crate) const WALLET_PROPOSAL: Route = Route { method: Method::GET, path: "/v1/services/wallet/proposals/{id}" };
+    /// Make a collection, which is open to the app from then on.
+    pub(crate) const CONTENT_CREATE: Route = Route { method: Method::POST, path: "/v1/services/content/collections" };
+    /// The collections that the app may read, oldest first.
+    pub(crate) const CONTENT_LIST: Route = Route { method: Method::GET, path: "/v1/services/content/collections" };
+    /// One collection.
+    pub(crate) const CONTENT_READ: Route = Route { method: Method::GET, path: "/v1/services/content/collections/{id}" };
+    /// Rename a collection, or move it into another one or out of it.
+    pub(crate) const CONTENT_CHANGE: Route = Route { method: Method::PATCH, path: "/v1/services/content/collections/{id}" };
+    /// Delete a collection with its items and the collections in it.
+    pub(crate) const CONTENT_DELETE: Route = Route { method: Method::DELETE, path: "/v1/services/content/collections/{id}" };
+    /// The items of a collection, by key.
+    pub(crate) const CONTENT_ITEMS: Route = Route { method: Method::GET, path: "/v1/services/content/collections/{id}/items" };
+    /// The bytes of an item, with its `ETag`; takes `If-None-Match` and `If-Match`.
+    pub(crate) const CONTENT_ITEMS_READ: Route = Route { method: Method::GET, path: "/v1/services/content/collections/{id}/items/{key}" };
+    /// Write the bytes of an item; takes `If-Match` and `If-None-Match`.
+    pub(crate) const CONTENT_ITEMS_WRITE: Route = Route { method: Method::PUT, path: "/v1/services/content/collections/{id}/items/{key}" };
+    /// Delete an item; takes `If-Match`.
+    pub(crate) const CONTENT_ITEMS_DELETE: Route = Route { method: Method::DELETE, path: "/v1/services/content/collections/{id}/items/{key}" };
+    /// What changed in a collection since a cursor, each item once; waits for it up to 25 s.
+    pub(crate) const CONTENT_CHANGES: Route = Route { method: Method::GET, path: "/v1/services/content/collections/{id}/changes" };
+    /// Who has access to a collection, by the role they have in it or in one above.
+    pub(crate) const CONTENT_MEMBERS: Route = Route { method: Method::GET, path: "/v1/services/content/collections/{id}/members" };
+    /// Invite somebody to a collection, for the same app.
+    pub(crate) const CONTENT_MEMBERS_INVITE: Route = Route { method: Method::POST, path: "/v1/services/content/collections/{id}/members" };
+    /// Take the role of a member away; everybody can give up their own.
+    pub(crate) const CONTENT_MEMBERS_REMOVE: Route = Route { method: Method::DELETE, path: "/v1/services/content/collections/{id}/members/{memberId}" };
+    /// The files of the app itself, by name.
+    pub(crate) const FILES_LIST: Route = Route { method: Method::GET, path: "/v1/services/files" };
+    /// Files that other apps opened to the app, and that its person handed to it.
+    pub(crate) const FILES_SHARED: Route = Route { method: Method::GET, path: "/v1/services/files/shared" };
+    /// The bytes of such a file, with its `ETag`.
+    pub(crate) const FILES_SHARED_READ: Route = Route { method: Method::GET, path: "/v1/services/files/shared/{id}" };
+    /// Write the bytes of such a file; takes `If-Match`.
+    pub(crate) const FILES_SHARED_WRITE: Route = Route { method: Method::PUT, path: "/v1/services/files/shared/{id}" };
+    /// The bytes of a file of the app, with its `ETag`.
+    pub(crate) const FILES_READ: Route = Route { method: Method::GET, path: "/v1/services/files/{name}" };
+    /// Write the bytes of a file of the app; takes `If-Match` and `If-None-Match`.
+    pub(crate) const FILES_WRITE: Route = Route { method: Method::PUT, path: "/v1/services/files/{name}" };
+    /// Delete a file of the app; takes `If-Match`.
+    pub(crate) const FILES_DELETE: Route = Route { method: Method::DELETE, path: "/v1/services/files/{name}" };
+    /// To whom the app opened one of its files.
+    pub(crate) const FILES_ACCESS_READ: Route = Route { method: Method::GET, path: "/v1/services/files/{name}/access" };
+    /// Open a file of the app to these, and to nobody else.
+    pub(crate) const FILES_ACCESS_REPLACE: Route = Route { method: Method::PUT, path: "/v1/services/files/{name}/access" };
     /// The tools that the caller may call or propose, those of the platform and of other apps (MCP, Streamable HTTP).
     pub(crate) const MCP: Route = Route { method: Method::POST, path: "/v1/services/mcp" };
     /// The tools, resources and prompts of one app under their own names (MCP, Streamable HTTP).

@@ -83,3 +83,24 @@ test('a draft of Notes is kept by the shell then', async () => {
   await notes.locator('button:enabled').first().waitFor();
   assert.equal(await notes.getByLabel('New note').inputValue(), 'Without storage');
 });
+
+test('a shopping list sends what was changed offline after its person went elsewhere, also without storage', async (t) => {
+  await account.browser.take('/v1/apps', { body: { appId: 'shopping-list' } });
+  t.after(() => context.setOffline(false));
+  const show = () => page.goto(`${platform.origin}/#/app/shopping-list`);
+  await show();
+  const list = page.frameLocator('iframe[title="Shopping List"]');
+  await list.getByRole('button', { name: 'New list' }).click();
+  await list.getByLabel('Name', { exact: true }).fill('Groceries');
+  await list.getByRole('button', { name: 'Make list' }).click();
+  await list.getByText('Nothing to buy.').waitFor();
+  await context.setOffline(true);
+  await list.getByLabel('New item').fill('Milk');
+  await list.getByRole('button', { name: 'Add', exact: true }).click();
+  await list.getByText('Offline. 1 change kept in this tab, to be sent later.').waitFor();
+  await page.getByRole('button', { name: 'Home' }).click();
+  await list.owner().waitFor({ state: 'detached' });
+  await context.setOffline(false);
+  await show();
+  await list.locator('li:not(.waits)').getByLabel('Change Milk').waitFor();
+});

@@ -207,6 +207,31 @@ test('the page entry of the SDK’s package keeps the same promises in a frame',
   assert.equal(method, 'GET');
 });
 
+test('what is sealed for the person opens again; what is no sealed text, or too much, is refused', async () => {
+  const frame = await openApp();
+  const found = await frame.evaluate(async () => {
+    const { recipient } = sdkTest.app;
+    const largest = crypto.getRandomValues(new Uint8Array(32 * 1024));
+    const [text, bytes] = [await recipient.seal('Żółw 🐢'), await recipient.seal(largest)];
+    const [first, second] = [await recipient.open(text), await recipient.open(bytes)];
+    const changed = text.slice(0, -2) + (text.endsWith('AA') ? 'BA' : 'AA');
+    return {
+      state: await recipient.status(),
+      text: new TextDecoder().decode(first),
+      isSame: second.length === largest.length && second.every((byte, at) => byte === largest[at]),
+      refused: [
+        await sdkTest.codeOf(recipient.seal(new Uint8Array(32 * 1024 + 1))),
+        await sdkTest.codeOf(recipient.open('Dear diary')),
+        await sdkTest.codeOf(recipient.open(changed)),
+      ],
+    };
+  });
+  assert.deepEqual(found, {
+    ...{ state: 'ready', text: 'Żółw 🐢', isSame: true },
+    refused: ['invalid_request', 'invalid_request', 'invalid_request'],
+  });
+});
+
 test('calls of the shell end with their signal and their time limit, also while a person decides', async () => {
   const frame = await openApp();
   const failures = await frame.evaluate(async () => {

@@ -34,6 +34,9 @@ before(async () => {
     { id: 'messaging.read', resources: ['*'] },
     { id: 'messaging.send', resources: ['*'] },
     { id: 'messaging.resolve', resources: ['*'] },
+    { id: 'wallet.payment.propose', resources: ['*'] },
+    { id: 'wallet.policy.propose', resources: ['*'] },
+    { id: 'content.collections.manage', resources: ['list:*'] },
   ]);
   gateway = await openAppGateway(world, app);
 });

@@ -2,7 +2,7 @@
 // ticket and a data-plane capability.
 
 import type { BEARER_SUBPROTOCOL, CLIENT_SUBPROTOCOL } from '@platform/contract';
-import { decodeJson } from './base64url-json.ts';
+import { decodeJson } from './base64url.ts';
 import type { CallOptions } from './call-options.ts';
 import { onAbort } from './clock.ts';
 import { connecting } from './localhost.ts';

@@ -29,6 +29,7 @@ import { connectMcp, type McpClientPackage, type McpOptions } from './mcp-client
 import { type MessagingService, messagingService } from './messaging.ts';
 import { reportPlace } from './place.ts';
 import { PlatformError } from './platform-error.ts';
+import { type Recipient, recipientOver } from './recipient.ts';
 import { type SchedulesService, schedulesService } from './schedules.ts';
 import { sendSearchKeyToShell } from './search-key.ts';
 import {
@@ -87,6 +88,7 @@ export type {
   ProposePolicy,
   PublishNotification,
   Receipt,
+  RecipientState,
   Schedule,
   ScheduleTargetApp,
   SearchEntry,
@@ -115,6 +117,7 @@ export type { FilesService, UserFilesService } from './files.ts';
 export type { McpClientLike, McpClientPackage, McpOptions } from './mcp-client.ts';
 export type { MessagingService, SyncOptions } from './messaging.ts';
 export { PlatformError, type SdkErrorCode } from './platform-error.ts';
+export type { Recipient } from './recipient.ts';
 export type { SchedulesService } from './schedules.ts';
 export type {
   AccountListOptions,
@@ -184,6 +187,8 @@ export class App {
   readonly bridge: Bridge;
   /** What the shell keeps for this app while it is not loaded, also where the browser blocks its storage. */
   readonly state: AppState;
+  /** Encrypts what nobody but the person reads. Needs no grant. */
+  readonly recipient: Recipient;
   readonly #access: LaunchAccess;
   readonly #notifications: NotificationsService;
 
@@ -192,6 +197,7 @@ export class App {
     this.bridge = bridge;
     this.apps = appsOver(bridge);
     this.state = stateOver(bridge);
+    this.recipient = recipientOver(bridge);
     this.#access = new LaunchAccess(launch, () => launchAgain(window));
     this.backend = backendOf(this.#access);
     this.#notifications = notificationsService(this.#access);

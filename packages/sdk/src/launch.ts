@@ -9,7 +9,7 @@ import type {
   LaunchFragment,
 } from '@platform/contract';
 import { type BackendAccess, type BackendPlace, backendUrl } from './backend.ts';
-import { decodeJson } from './base64url-json.ts';
+import { decodeJson } from './base64url.ts';
 import type { CallOptions, ServiceAccess } from './call-options.ts';
 import { onAbort } from './clock.ts';
 import { PlatformError } from './platform-error.ts';

@@ -42,6 +42,8 @@ pub enum Reply {
     Later(u16, &'static str, u32),
     /// Content type and body.
     Text(u16, &'static str, String),
+    /// With this `ETag`, content type and body.
+    Tagged(&'static str, &'static str, String),
     /// With `Location`.
     Redirect(String),
     /// The connection ends.
@@ -136,6 +138,11 @@ async fn handle<A: Fn(&Seen) -> Reply>(
             response
         }
         Reply::Text(status, kind, body) => response(status, kind, body),
+        Reply::Tagged(etag, kind, body) => {
+            let mut response = response(200, kind, body);
+            response.headers_mut().insert("etag", etag.parse().unwrap());
+            response
+        }
         Reply::Redirect(to) => Response::builder()
             .status(307)
             .header("location", to)

@@ -9,6 +9,9 @@ export interface Command {
   run(args: readonly string[]): Promise<number>;
 }
 
+/** Commands by name, each loaded when it is used. */
+export type CommandTable = Readonly<Record<string, () => Promise<Command>>>;
+
 /** Invalid usage: printed in one line, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

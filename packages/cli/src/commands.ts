@@ -1,8 +1,8 @@
 // Every command of the command line, by name, and the file that runs it. Each is loaded when it is used: `platform ps`
 // needs neither the Runtime nor a bundler, and should not wait for them.
-import type { Command } from './command.ts';
+import type { CommandTable } from './command.ts';
 
-export const commands = {
+const others = {
   setup: async () => (await import('./start/setup.ts')).setupCommand,
   start: async () => (await import('./start/start.ts')).startCommand,
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand,
@@ -29,5 +29,9 @@ export const commands = {
   node: async () => (await import('./node/node.ts')).nodeCommand,
   'messaging-bridge': async () => (await import('./messaging-bridge/messaging-bridge.ts')).messagingBridgeCommand,
   ingress: async () => (await import('./ingress/ingress.ts')).ingressCommand,
-  completion: async () => (await import('./completion/completion.ts')).completionCommand,
-} as const satisfies Record<string, () => Promise<Command>>;
+} as const satisfies CommandTable;
+
+export const commands = {
+  ...others,
+  completion: async () => (await import('./completion/completion.ts')).completionOf(others),
+} as const satisfies CommandTable;

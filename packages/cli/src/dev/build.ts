@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import * as path from 'node:path';
 import { createInterface } from 'node:readline';
+import { ownNode } from '../process/own-node.ts';
 import { complain, paint, say } from '../terminal/terminal.ts';
 
 /** Whether package.json has this script. */
@@ -14,11 +15,6 @@ export async function hasScript(folder: string, name: string): Promise<boolean> 
   } catch {
     return false;
   }
-}
-
-/** The folder of the Node that runs this. */
-export function ownNode(): string {
-  return path.dirname(process.execPath);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import * as path from 'node:path';
-import { ownNode } from '../dev/build.ts';
+import { ownNode } from '../process/own-node.ts';
 import type { Language } from './choose-project.ts';
 
 const PLATFORM = path.join(import.meta.dirname, '../../../../platform');

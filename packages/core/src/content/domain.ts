@@ -2,7 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { emission } from '../events/emission.ts';
-import { contentFiles } from './account-files.ts';
+import { contentFiles } from './export/account-files.ts';
 import { endFilesOfApp, endTransfersTo } from './files/end-files.ts';
 import { type FileRoute, fileRoutes } from './files/routes.ts';
 import { publishingContentNotices } from './notices/notice.ts';

@@ -158,13 +158,20 @@ function isQuota(error: unknown): error is RefusalError {
   return error instanceof RefusalError && error.refusal.code === 'disk_quota';
 }
 
-/** The bytes of a body; what is deleted while it is read breaks the stream off. */
+/** It was deleted while it was read. */
+export class BodyGone extends Error {
+  constructor() {
+    super('the bytes were deleted while they were read');
+  }
+}
+
+/** The bytes of a body; what is deleted while it is read breaks the stream off with {@link BodyGone}. */
 export function openBody(db: Executor, { id, size }: { readonly id: string; readonly size: number }): Readable {
   async function* pieces(): AsyncGenerator<Buffer> {
     let read = 0;
     for (let number = 0; read < size; number += 1) {
       const piece = await selectPiece(db, id, number);
-      if (piece === undefined) throw new Error('the bytes were deleted while they were read');
+      if (piece === undefined) throw new BodyGone();
       read += piece.length;
       yield piece;
     }

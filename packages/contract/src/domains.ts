@@ -42,6 +42,7 @@ import { push } from './domains/push.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
+import { sharing } from './domains/sharing.ts';
 import { tools } from './domains/tools.ts';
 import { wallet } from './domains/wallet.ts';
 import { webSearch } from './domains/web-search.ts';
@@ -91,6 +92,7 @@ export * from './domains/push.ts';
 export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
+export * from './domains/sharing.ts';
 export * from './domains/tools.ts';
 export * from './domains/wallet.ts';
 export * from './domains/web-search.ts';
@@ -144,6 +146,7 @@ const domains = {
   contacts,
   content,
   files,
+  sharing,
   connections,
 } as const satisfies Readonly<Record<string, Domain>>;
 

@@ -8,11 +8,12 @@ import { type FileRoute, fileRoutes } from './files/routes.ts';
 import { publishingContentNotices } from './notices/notice.ts';
 import { endOwner } from './owners/end-owner.ts';
 import { type ContentRoute, contentRoutes } from './routes.ts';
+import { type SharingRoute, sharingRoutes } from './sharing/routes.ts';
 import { contentSweep } from './sweep.ts';
 
-export function contentDomain(context: CoreContext): Domain<ContentRoute | FileRoute> {
+export function contentDomain(context: CoreContext): Domain<ContentRoute | FileRoute | SharingRoute> {
   return {
-    handlers: { ...contentRoutes(context), ...fileRoutes(context) },
+    handlers: { ...contentRoutes(context), ...fileRoutes(context), ...sharingRoutes(context) },
     workers: [contentSweep(context)],
     jobs: [publishingContentNotices(context)],
     emits: [emission({ signal: 'content-invitations-changed', event: 'content-invitations', to: ['session'] })],

@@ -6,6 +6,7 @@ import { contentFiles } from './export/account-files.ts';
 import { endFilesOfApp, endTransfersTo } from './files/end-files.ts';
 import { type FileRoute, fileRoutes } from './files/routes.ts';
 import { publishingContentNotices } from './notices/notice.ts';
+import { contentOpened } from './opened.ts';
 import { endOwner } from './owners/end-owner.ts';
 import { type ContentRoute, contentRoutes } from './routes.ts';
 import { type SharingRoute, sharingRoutes } from './sharing/routes.ts';
@@ -20,6 +21,7 @@ export function contentDomain(context: CoreContext): Domain<ContentRoute | FileR
     accountDeleted: (trx, accountKey) => endOwner(context, trx, accountKey),
     installationEnded: (trx, id) => endTransfersTo(trx, id),
     dataDeleted: (trx, id) => endFilesOfApp(trx, id),
+    opens: contentOpened(context),
     filesOf: ({ accountKey }) => contentFiles(context, accountKey),
   };
 }

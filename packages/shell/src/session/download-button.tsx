@@ -83,10 +83,7 @@ function mostBytes({ volumes, packageBytes, contentBytes }: StorageUse, withVolu
   const own = packageBytes + contentBytes;
   // The rest is lists, which are small, and nothing to measure a download by.
   if (!withVolumes) return own === 0 ? null : own;
-  return volumes.reduce<number | null>(
-    (sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes),
-    own,
-  );
+  return volumes.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), own);
 }
 
 interface VolumesProps {

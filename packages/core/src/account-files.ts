@@ -29,7 +29,8 @@ export function jsonFile(path: string, value: unknown): AccountFile {
 }
 
 /** `<name>-0001.jsonl`, `<name>-0002.jsonl`, … with an item on each line; none when there are no items. */
-export async function* jsonLines(name: string,
+export async function* jsonLines(
+  name: string,
   items: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<AccountFile> {
   let lines: Buffer[] = [];

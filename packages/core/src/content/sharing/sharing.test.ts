@@ -207,7 +207,10 @@ test('files that were handed to apps are among them; what a removed app had open
   }
   const shown = await openOf(ada, 'letter.txt');
   assert.deepEqual(shown?.from, { account: `ada-sees@${SERVER}` });
-  assert.deepEqual(shown?.openTo.map(({ principal }) => ('app' in principal ? principal.app : '')).sort(), ['open-notes', APP]);
+  assert.deepEqual(shown?.openTo.map(({ principal }) => ('app' in principal ? principal.app : '')).sort(), [
+    'open-notes',
+    APP,
+  ]);
   assert.equal((await closed(ada, own.id, { app: APP })).status, 204);
   assert.deepEqual((await openOf(ada, 'letter.txt'))?.openTo.length, 1);
   await written('left.txt', [{ principal: toBen, access: 'read' }]);

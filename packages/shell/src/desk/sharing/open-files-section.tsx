@@ -5,6 +5,7 @@ import { type Reading, useAction } from '../../api/reading.ts';
 import { nameOf } from '../../apps/installed-apps.ts';
 import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { sizeText } from '../../design/words.ts';
+import { session } from '../../session/session.ts';
 
 const ACCESS: Readonly<Record<OpenFile['openTo'][number]['access'], string>> = {
   read: 'may read it',
@@ -50,6 +51,14 @@ function nameOfPrincipal(principal: FilePrincipal): string {
   return 'app' in principal ? nameOf(principal.app) : principal.account;
 }
 
+/** Whose it is. */
+function originOf(from: OpenFile['from']): string {
+  if ('app' in from) return `File of ${nameOf(from.app)}`;
+  const own = session.value.kind === 'signed-in' ? session.value.account.name : null;
+  // Accounts of this platform alone open files to one another.
+  return from.account.startsWith(`${own}@`) ? 'Yours' : `From ${from.account}`;
+}
+
 interface FileRowProps {
   readonly file: OpenFile;
   readonly onClosed: (principal: FilePrincipal | undefined) => void;
@@ -70,7 +79,7 @@ function FileRow({ file, onClosed }: FileRowProps) {
         <span class="row-text">
           <span class="row-title">{name}</span>
           <span class="row-about">
-            {'app' in from ? `File of ${nameOf(from.app)}` : `From ${from.account}`} · {sizeText(size)}
+            {originOf(from)} · {sizeText(size)}
           </span>
         </span>
         {openTo.length > 1 && (

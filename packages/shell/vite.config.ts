@@ -21,7 +21,12 @@ export default defineConfig({
           groups: [
             { name: 'first', tags: ['$initial'], priority: 1 },
             // Each page is an import of its own, and all are fetched together: one file, not thirty.
-            { name: 'settings', test: /\/src\/desk\/(?!wallet\/|prompts\/operator-)/ },
+            // At each sign-in, and in Settings: with HPKE, which nothing else here needs.
+            {
+              name: 'recipient',
+              test: /\/(?:desk\/recipient\/(?!.*\.tsx)|bridge\/methods\/recipient|@hpke\/|__vite-browser-external)/,
+            },
+            { name: 'settings', test: /\/src\/desk\/(?!wallet\/|recipient\/.*\.ts$|prompts\/operator-)/ },
           ],
         },
       },

@@ -49,6 +49,7 @@ string_enum! {
         PreconditionFailed = "precondition_failed",
         ProposalConflict = "proposal_conflict",
         RateLimited = "rate_limited",
+        RecipientConflict = "recipient_conflict",
         RuntimePaused = "runtime_paused",
         ScheduleLimit = "schedule_limit",
         SessionExpired = "session_expired",

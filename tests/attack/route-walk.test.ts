@@ -37,6 +37,8 @@ let constellation: Constellation;
 let cast: Cast;
 /** A call that waits for approval by a passkey. */
 let proposed: Proposal;
+/** What would replace the recipient of the account. */
+let replacement: object;
 /** Proposals to the wallet that wait for approval, by the operation. */
 const inWallet = new Map<string, readonly string[]>();
 
@@ -45,6 +47,7 @@ before(async () => {
   cast = await makeCast(constellation);
   proposed = await proposeCall();
   await proposeInWallet();
+  await makeRecipient();
 });
 after(() => constellation.close());
 
@@ -79,6 +82,16 @@ async function proposeInWallet(): Promise<void> {
     }
     inWallet.set(operation, ids);
   }
+}
+
+/** Of the account of the cast; another one takes its place only with a passkey. */
+async function makeRecipient(): Promise<void> {
+  const { browser } = cast.account;
+  const { items } = await browser.take<{ items: { id: string }[] }>('/v1/auth/passkeys');
+  const wrappings = [{ passkeyId: items[0]?.id, salt: 'rp', sealed: 'A'.repeat(80) }];
+  const body = { ifVersion: 0, publicKey: 'A'.repeat(43), wrappings };
+  await browser.take('/v1/account/recipient', { method: 'PUT', body });
+  replacement = { ifVersion: 1, publicKey: 'E'.repeat(43), wrappings };
 }
 
 /** The path with its parameters filled in by values of the right shape that name nothing. */
@@ -225,7 +238,8 @@ for (const [id, spec] of table) {
         .replace(':slot', 'slot')
         .replace(`prop-${UUID}`, proposed.id)
         .replace(`wpr-${UUID}`, inWallet.get(operation)?.[0] ?? '');
-      const body = ofProposal ? { argumentsHash: proposed.argumentsHash } : CONFIRMED_BODIES[operation];
+      const valid = operation === 'recipient.replace' ? replacement : CONFIRMED_BODIES[operation];
+      const body = ofProposal ? { argumentsHash: proposed.argumentsHash } : valid;
       const about = ofProposal ? proposed.id : (inWallet.get(operation)?.[0] ?? SUBJECTS[operation]);
       const act = (confirmation?: object) =>
         session.fetch(path, { method: spec.method, body: { ...body, confirmation } });

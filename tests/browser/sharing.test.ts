@@ -80,6 +80,22 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await page.getByText('No invitations').waitFor();
     await page.getByRole('heading', { name: 'Shared with you' }).waitFor();
 
+    await herApp.evaluate(async (account) => {
+      const own = pages.app.files();
+      for (const name of ['Recipe for lentil soup, from grandmother.txt', 'shopping.csv', 'weekend.txt']) {
+        await own.put(name, 'Stir.');
+        await own.open(name, [{ principal: { account }, access: name === 'weekend.txt' ? 'write' : 'read' }]);
+      }
+    }, ben.name);
+    await page.reload();
+    await page.getByRole('heading', { name: 'Files from others' }).waitFor();
+    await look(page, device, 'sharing-from-others');
+    await settingsFit(page);
+    await page.getByRole('button', { name: 'Remove shopping.csv from' }).click();
+    await page.getByText('shopping.csv', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Remove all files from' }).click();
+    await page.getByRole('heading', { name: 'Files from others' }).waitFor({ state: 'detached' });
+
     const hisApp = await pantry(page);
     const etag = await hisApp.evaluate(async (list) => {
       const { etag: held } = await pages.app.content().get(list, 'milk');

@@ -76,6 +76,7 @@ for (const [device, viewport] of DEVICES)
     const review = page.getByRole('dialog', { name: 'Pay 12.50 CREDIT?' });
     await review.getByText('50.00 CREDIT, then 37.50 CREDIT').waitFor();
     await review.getByText('Lunch on Friday').waitFor();
+    await review.getByText('Wallet (wallet)').waitFor();
     await look(page, device, 'wallet-review');
     await pressInPrompt(review.getByRole('button', { name: 'Pay', exact: true }), noDialog(page));
     await wallet.getByText('37.50 CREDIT', { exact: true }).waitFor();
@@ -131,5 +132,8 @@ for (const [device, viewport] of DEVICES)
     const file = (await files[0]?.path()) ?? '';
     const verified = await runCommand(['wallet', 'verify', '--export', file], place.environment);
     assert.match(verified, /is what was approved/);
+    assert.match(verified, /not compared with any that were kept elsewhere/);
+    const compared = await runCommand(['wallet', 'verify', '--export', file, '--keys', file], place.environment);
+    assert.match(compared, /^\S+ The export .* is what was approved/);
     assert.match(await runCommand(['wallet', 'verify'], place.environment), /The ledger is what was approved/);
   });

@@ -18,9 +18,13 @@ import { randomOf, thorough } from '../support/thorough.ts';
 import { until } from '../support/wait.ts';
 
 const GIVEN = 500;
-const PAYMENTS = thorough(60, 4_000);
+/** Thorough: with proposal, challenge, approval or refusal of each 100,000 operations. */
+const PAYMENTS = thorough(60, 25_000);
 const AT_ONCE = 6;
 const VICTIMS: readonly PartName[] = ['Core', 'PostgreSQL', 'Core'];
+/** After these, as long as payments are made. */
+const KILLS_GO_ON = thorough(false, true);
+const MOST_BETWEEN_MS = thorough(600, 30_000);
 
 let place: PlatformPlace;
 let platform: PlatformProcess;
@@ -73,10 +77,11 @@ test('nothing is lost and nothing comes of nothing', async (context) => {
       else paid.push({ by, receipt });
     }
   };
+  const isOver = () => begun >= PAYMENTS && paid.length >= AT_ONCE;
   const killing = (async () => {
-    for (const victim of VICTIMS) {
-      await delay(200 + Math.floor(random() * 600));
-      await killPart(place, victim);
+    for (let count = 0; count < VICTIMS.length || (KILLS_GO_ON && !isOver()); count += 1) {
+      await delay(200 + Math.floor(random() * MOST_BETWEEN_MS));
+      await killPart(place, VICTIMS[count % VICTIMS.length] ?? 'Core');
     }
   })();
   await Promise.all([killing, ...Array.from({ length: AT_ONCE }, payer)]);

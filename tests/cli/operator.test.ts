@@ -97,6 +97,26 @@ test('where nothing runs, each command says so in one line', async () => {
   await refused(['start', 'anna/notes'], /No platform answers/);
 });
 
+test('a wrong setting has an exit code of its own, by which a service manager does not try again', async () => {
+  const wrong = await run(['ps'], { PLATFORM_LISTEN_PORT: 'x' });
+  assert.equal(wrong.code, 78, wrong.error);
+  assert.match(wrong.error, /PLATFORM_LISTEN_PORT is "x"/);
+  const contradictory = await run(['start'], { PLATFORM_LISTEN_PORT: '9787', PLATFORM_NODE_LISTEN_PORT: '9787' });
+  assert.equal(contradictory.code, 78, contradictory.error);
+});
+
+test('help and version are found as people write them', async () => {
+  const [help, version, ps] = await Promise.all([run(['--help']), run(['--version']), run(['ps', '--help'])]);
+  for (const args of [['-h'], ['help']]) assert.deepEqual(await run(args), help);
+  for (const args of [['-v'], ['version']]) assert.deepEqual(await run(args), version);
+  for (const args of [
+    ['ps', '-h'],
+    ['help', 'ps'],
+  ])
+    assert.deepEqual(await run(args), ps);
+  await refused(['help', 'sp'], /Unknown command "sp" \(did you mean "ps"\?\)/, 2);
+});
+
 test('a call that cannot be understood is told in one line', async () => {
   await refused(['logs', 'anna/notes', '-n', 'all'], /number of lines/, 2);
   await refused(['stop'], /Name one backend/, 2);
@@ -116,6 +136,38 @@ test('an operator lists, starts, reads and stops the backends of every account',
     assert.equal((await account.fetch('/v1/apps/agent', { method: 'DELETE' })).status, 204);
   await withApp(anna, 'server-one', SERVER);
   await withApp(bert, 'broken-one', 'console.error("no way");');
+
+  await t.test('every table is there for programs too', async () => {
+    const tables = [
+      [['node', 'list'], 'items'],
+      [['node', 'rules'], 'required'],
+      [['ingress', 'list'], 'items'],
+      [['account', 'invitations'], 'items'],
+      [['disk'], 'volumes'],
+      [['doctor'], 'items'],
+    ] as const;
+    for (const [args, member] of tables) {
+      const { code, out, error } = await run([...args, '--json']);
+      assert.equal(code, 0, error);
+      assert.ok(Array.isArray(JSON.parse(out)[member]), `${args.join(' ')}: ${out}`);
+      await refused([...args, '--jsno'], /./, 2);
+    }
+    assert.deepEqual(JSON.parse((await run(['search', 'status', '--json'])).out), { index: null });
+  });
+
+  await t.test('ps shows those of one account, one app, one node, one state', async () => {
+    const shown = async (...args: string[]) => {
+      const { items } = JSON.parse((await run(['ps', ...args, '--json'])).out) as { items: Row[] };
+      return items.map(({ appId }) => appId);
+    };
+    assert.deepEqual(await shown('Anna'), ['server-one']);
+    assert.deepEqual(await shown('bert/broken-one'), ['broken-one']);
+    assert.deepEqual(await shown('bert/server-one'), []);
+    assert.deepEqual(await shown('--node', 'elsewhere'), []);
+    assert.deepEqual(await shown('--state', 'running'), []);
+    const { out } = await run(['ps', 'anna']);
+    assert.doesNotMatch(out, /PostgreSQL|broken-one/);
+  });
 
   await t.test('ps lists them before they ever ran', async () => {
     const found = await rows();

@@ -74,6 +74,7 @@ POST /v1/services/messaging/conversations/direct
 POST /v1/services/messaging/conversations/:/accept|decline|leave|block|read
 GET|POST /v1/services/messaging/conversations/:/messages
 POST /v1/services/messaging/sync
+GET|PUT /v1/account/recipient
 GET|POST /v1/account/contacts
 POST /v1/services/mcp
 POST /mcp
@@ -112,7 +113,7 @@ GET /v1/wallet/receipts/:
 const SPECIFIED_CODES = `
 invalid_request forbidden_material invalid_cursor invalid_path unauthenticated session_expired session_replaced
 verification_failed origin_not_allowed grant_missing grants_exceed_request not_authorized master_account_only plan_required
-proposal_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
+proposal_conflict recipient_conflict placement_not_allowed not_found method_not_allowed unsupported_media_type account_name_taken workflow_conflict
 activity_conflict activity_leased lease_lost workflow_not_running already_installed version_exists version_in_use disk_quota content_conflict precondition_failed
 binding_stale conversation_conflict contact_exists payload_too_large workflow_input_too_large workflow_result_too_large unknown_host
 consent_denied policy_refused insufficient_funds rate_limited budget_exhausted activity_limit workflow_run_limit concurrency_limited upstream_failed
@@ -124,7 +125,7 @@ context.get state.get state.set links.open notifications.list notifications.read
 apps.start apps.stop apps.return apps.requestInstall apps.uninstall apps.create launcher.register launcher.restore
 runtime.status runtime.pause wallet.proposePayment wallet.proposePolicy mcp.listTools mcp.callTool mcp.proposeTool
 search.query chrome.set contacts.list contacts.add contacts.edit contacts.remove contacts.pick
-files.pick files.save
+files.pick files.save recipient.status recipient.seal recipient.open
 `;
 
 const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '');

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { AskFirst } from '../../shared/ask-first.tsx';
 import { PolicyForm } from './policy-form.tsx';
 import type { Overview, useWallet } from './use-wallet.ts';
-import { policyText, whenText } from './words.ts';
+import { appText, policyText, whenText } from './words.ts';
 
 interface PoliciesProps {
   readonly app: App;
@@ -43,6 +43,9 @@ export function Policies({ app, wallet, overview, onSaid }: PoliciesProps) {
       {policies.length === 0 && !isNew && (
         <p>There is none: every app that you allow to propose payments may propose any amount to anyone.</p>
       )}
+      {policies.length > 0 && policies.every(({ appIds }) => appIds !== null) && (
+        <p class="quiet">Apps that no policy names may propose any amount to anyone.</p>
+      )}
       <ul class="plain entries">
         {policies.map((policy) => (
           <li key={policy.id} class="card request">
@@ -63,23 +66,28 @@ export function Policies({ app, wallet, overview, onSaid }: PoliciesProps) {
 
 function One({ policy, overview }: { readonly policy: Policy; readonly overview: Overview }) {
   const { appIds, expiresAt, name } = policy;
-  const apps = appIds === null ? 'Every app' : appIds.map((appId) => overview.apps.get(appId) ?? appId).join(', ');
+  const apps = appIds === null ? 'Every app' : appIds.map((appId) => appText(appId, overview.apps)).join(', ');
   const isOver = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   return (
     <div class="entry-text">
       <p>
         <strong>{name}</strong>
       </p>
-      <p>{policyText(policy, overview.balances)}</p>
+      {isOver ? (
+        <>
+          <p>
+            <span class="badge warn">Ended</span> It admits nothing any more, and its apps stay limited until you remove
+            it.
+          </p>
+          <p class="quiet small">It was: {policyText(policy, overview.balances)}</p>
+        </>
+      ) : (
+        <p>{policyText(policy, overview.balances)}</p>
+      )}
       <p class="quiet small">
         {apps}
-        {expiresAt !== null && ` · until ${whenText(expiresAt)}`}
+        {expiresAt !== null && ` · ${isOver ? 'ended' : 'until'} ${whenText(expiresAt)}`}
       </p>
-      {isOver && (
-        <p class="small">
-          <span class="badge warn">Over: these apps may propose nothing until you remove it</span>
-        </p>
-      )}
     </div>
   );
 }

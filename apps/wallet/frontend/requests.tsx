@@ -1,7 +1,7 @@
 // What apps proposed: what waits is decided in the shell's review.
 import type { ShownWalletProposal } from '@platform/sdk/browser';
 import type { Overview, useWallet } from './use-wallet.ts';
-import { proposalTitle, STATES, whenText } from './words.ts';
+import { appText, proposalTitle, STATES, whenText } from './words.ts';
 
 interface RequestsProps {
   readonly wallet: ReturnType<typeof useWallet>;
@@ -52,7 +52,7 @@ function Request({ proposal, overview }: { readonly proposal: ShownWalletProposa
       </p>
       {reference !== null && <p>{reference}</p>}
       <p class="quiet small">
-        {overview.apps.get(appId) ?? appId} · {whenText(createdAt)}
+        {appText(appId, overview.apps)} · {whenText(createdAt)}
         {state === 'pending' && ` · open until ${whenText(expiresAt)}`}
       </p>
       <p class="small">

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Person } from '../../shared/person.tsx';
 import { ReceiptView } from './receipt-view.tsx';
 import type { Overview, useWallet } from './use-wallet.ts';
-import { currencyOf, moneyText, otherOf, whenText } from './words.ts';
+import { appText, currencyOf, moneyText, otherOf, whenText } from './words.ts';
 
 interface StatementProps {
   readonly wallet: ReturnType<typeof useWallet>;
@@ -87,7 +87,7 @@ function Entry({ entry, overview }: { readonly entry: WalletEntry; readonly over
         {reference !== null && <p>{reference}</p>}
         <p class="quiet small">
           {whenText(at)}
-          {appId !== null && ` · by ${overview.apps.get(appId) ?? appId}`}
+          {appId !== null && ` · by ${appText(appId, overview.apps)}`}
         </p>
       </div>
       <div class="entry-amount">

@@ -25,6 +25,12 @@ export function minorUnits(typed: string, { decimals }: Currency): string | null
   return value === '0' || value.length > 15 ? null : value;
 }
 
+/** With its id: several apps can have one name. */
+export function appText(appId: string, names: ReadonlyMap<string, string>): string {
+  const name = names.get(appId);
+  return name === undefined || name === appId ? appId : `${name} (${appId})`;
+}
+
 /** Decimals of a currency that the platform no longer uses are unknown: minor units then. */
 export function currencyOf(code: string, balances: readonly Currency[]): Currency {
   return balances.find(({ currency }) => currency === code) ?? { currency: code, decimals: 0 };

@@ -23,3 +23,14 @@ export function understood<Result>(parse: () => Result): Result {
     throw new UsageError((error instanceof Error ? error.message : String(error)).replace(/\. To .*/s, '.'));
   }
 }
+
+/**
+ * @param written how the action is written, such as `./platform node rules [--json]`
+ * @returns whether it shall answer with JSON; `--json` is all that it takes
+ * @throws UsageError for anything else
+ */
+export function wantsJson(args: readonly string[], written: string): boolean {
+  const [option, ...rest] = args;
+  if (rest.length > 0 || (option !== undefined && option !== '--json')) throw new UsageError(`Write it as ${written}`);
+  return option === '--json';
+}

@@ -29,4 +29,5 @@ export const commands = {
   node: async () => (await import('./node/node.ts')).nodeCommand,
   'messaging-bridge': async () => (await import('./messaging-bridge/messaging-bridge.ts')).messagingBridgeCommand,
   ingress: async () => (await import('./ingress/ingress.ts')).ingressCommand,
+  completion: async () => (await import('./completion/completion.ts')).completionCommand,
 } as const satisfies Record<string, () => Promise<Command>>;

@@ -2,14 +2,16 @@
 // The command line: finds the command, runs it, turns a refusal into one line and a non-zero exit.
 import { didYouMean } from '@platform/contract';
 import { errorInWords, keepToOwner, StartError } from '@platform/core/start';
-import { UsageError } from './command.ts';
+import { type Command, UsageError } from './command.ts';
 import { commands } from './commands.ts';
+import { EXIT, exitCodeOf } from './exit-codes.ts';
 import { readRelease, releaseText } from './local/release.ts';
 import { complain, endWithReader, outliveReader, paint, say } from './terminal/terminal.ts';
 
 async function help(): Promise<string> {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
   const lines = await Promise.all(
-    Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(10)} ${(await load()).summary}`),
+    Object.entries(commands).map(async ([name, load]) => `  ${name.padEnd(width)} ${(await load()).summary}`),
   );
   return `Usage: ./platform <command> [options]\n\nCommands:\n${lines.join('\n')}\n\nSee ./platform <command> --help for details.`;
 }
@@ -18,33 +20,42 @@ async function main(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   if (name === 'start' && rest.every((arg) => arg.startsWith('-'))) outliveReader();
   else endWithReader();
-  if (name === undefined || name === '--help' || name === 'help') {
-    say(await help());
-    return name === undefined ? 2 : 0;
+  if (name === undefined || isHelp(name) || name === 'help') {
+    const [subject] = rest;
+    say(name === 'help' && subject !== undefined ? (await commandNamed(subject)).usage : await help());
+    return name === undefined ? EXIT.wrongUsage : EXIT.done;
   }
-  if (name === '--version') {
+  if (name === '--version' || name === '-v' || name === 'version') {
     say(releaseText(readRelease()));
-    return 0;
+    return EXIT.done;
   }
-  if (!Object.hasOwn(commands, name))
-    throw new UsageError(
-      `Unknown command "${name}"${didYouMean(name, Object.keys(commands))}. \`./platform --help\` lists them.`,
-    );
   // What the platform writes is its user's alone; packages and projects are made to be given away.
   if (name !== 'package' && name !== 'sdk' && name !== 'init') keepToOwner();
-  const command = await commands[name as keyof typeof commands]();
-  if (rest.includes('--help')) {
+  const command = await commandNamed(name);
+  if (rest.some(isHelp)) {
     say(command.usage);
-    return 0;
+    return EXIT.done;
   }
   return command.run(rest);
+}
+
+function isHelp(argument: string): boolean {
+  return argument === '--help' || argument === '-h';
+}
+
+/** @throws UsageError when there is none of this name */
+function commandNamed(name: string): Promise<Command> {
+  if (Object.hasOwn(commands, name)) return commands[name as keyof typeof commands]();
+  throw new UsageError(
+    `Unknown command "${name}"${didYouMean(name, Object.keys(commands))}. \`./platform --help\` lists them.`,
+  );
 }
 
 /** @returns never: the process ends */
 function fail(error: unknown): never {
   const said = error instanceof StartError || error instanceof UsageError ? error.message : errorInWords(error);
   complain(`${paint('red', 'platform:', process.stderr)} ${said}`);
-  process.exit(error instanceof UsageError ? 2 : 1);
+  process.exit(exitCodeOf(error));
 }
 
 // Node itself would print an error with everything that hangs on it, such as a connection.

@@ -39,6 +39,7 @@ import { placement } from './domains/placement.ts';
 import { proposals } from './domains/proposals.ts';
 import { publicAddresses } from './domains/public-address.ts';
 import { push } from './domains/push.ts';
+import { accountRecipient } from './domains/recipient.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
@@ -89,12 +90,14 @@ export * from './domains/placement.ts';
 export * from './domains/proposals.ts';
 export * from './domains/public-address.ts';
 export * from './domains/push.ts';
+export * from './domains/recipient.ts';
 export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
 export * from './domains/sharing.ts';
 export * from './domains/tools.ts';
 export * from './domains/wallet.ts';
+export * from './domains/wallet-proposals.ts';
 export * from './domains/web-search.ts';
 export * from './domains/workflows.ts';
 export * from './domains/workloads.ts';
@@ -148,6 +151,7 @@ const domains = {
   files,
   sharing,
   connections,
+  recipient: accountRecipient,
 } as const satisfies Readonly<Record<string, Domain>>;
 
 type Domains = typeof domains;

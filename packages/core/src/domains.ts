@@ -28,6 +28,7 @@ import { outboundDomain } from './outbound/domain.ts';
 import { pauseDomain } from './pause/domain.ts';
 import { placementDomain } from './placement/domain.ts';
 import { type Pushing, pushDomain } from './push/domain.ts';
+import { recipientDomain } from './recipient/domain.ts';
 import { scheduleDomain } from './schedules/domain.ts';
 import type { DeliveryOptions } from './schedules/face.ts';
 import { searchDomain } from './search/domain.ts';
@@ -70,6 +71,7 @@ export function coreDomains(context: CoreContext, options: DomainOptions) {
   return [
     health,
     accountDomain(context),
+    recipientDomain(context),
     exportDomain(context),
     catalogDomain(context, options),
     diskDomain(context),

@@ -20,6 +20,8 @@ export interface OwnChallenge {
   readonly challenge: Buffer;
   /** For which it can be used. */
   readonly milliseconds: number;
+  /** Until when a confirmation of the same may be begun again, with the same challenge. */
+  readonly repeatsUntil: Date;
 }
 
 /**

@@ -12,6 +12,8 @@ export type SecurityEvent =
   | { readonly kind: 'passkey-removed'; readonly label: string }
   /** A link of the operator for recovery added a passkey. */
   | { readonly kind: 'recovery-link-used'; readonly label: string }
+  /** What apps encrypt for the person is sealed for another key from now on. */
+  | { readonly kind: 'recipient-replaced' }
   /** `machine` as it named itself. */
   | { readonly kind: 'command-line-allowed'; readonly machine: string }
   /** `client` as it named itself, `host` where it is; a loopback one for a program on the person's computer. */

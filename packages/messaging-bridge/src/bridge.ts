@@ -2,13 +2,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openAccounts } from './accounts/accounts.ts';
-import { userOfService } from './accounts/provisioning.ts';
 import { type Claim, openClaim } from './claim.ts';
 import { openDoorbell } from './doorbell.ts';
 import { OperationError } from './failure.ts';
 import { listen } from './listener.ts';
 import type { Log } from './log.ts';
-import { openHomeserver, serverOf } from './matrix/homeserver.ts';
+import { MatrixError, openHomeserver, serverOf, whoIs } from './matrix/homeserver.ts';
 import { anything } from './matrix/shapes.ts';
 import { type BridgeMetrics, noMetrics } from './metrics-port.ts';
 import { openNotices } from './notices.ts';
@@ -68,6 +67,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     });
     const homeserver = openHomeserver({ ...options.homeserver, token: registration.asToken });
     let problem: string | null = 'The homeserver has not answered yet.';
+    /** Of the homeserver, while what is kept can be read. */
+    let trouble: string | null = null;
     const requireReady = () => {
       if (problem !== null) throw new OperationError('unavailable', problem);
     };
@@ -100,6 +101,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       askNotices: (input, signal) => notices.answer(input, accounts.keepTold, signal),
       doorbell,
       requireReady,
+      problem: () => problem ?? trouble,
       log,
       metrics,
     });
@@ -107,7 +109,7 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     async function connect(): Promise<Claim | null> {
       for (let pause = FIRST_PAUSE_MS; !ending.signal.aborted; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
         try {
-          const userId = await userOfService(homeserver);
+          const userId = await whoIs(homeserver, null);
           const name = serverOf(userId);
           const claim = openClaim({ folder, homeserver, userId, hasAccounts: () => [...cards.all()].length > 0 });
           problem =
@@ -144,8 +146,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
         if (ending.signal.aborted) return;
         try {
           problem = await claim.renew();
+          trouble = null;
         } catch (error) {
-          log.warn({ err: error }, 'whether another bridge works is not known');
+          trouble = troubleOf(error);
+          log.warn({ err: error }, trouble);
         }
         if (problem === null) continue;
         log.error({}, problem);
@@ -187,4 +191,10 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     store.close();
     throw error;
   }
+}
+
+function troubleOf(error: unknown): string {
+  return error instanceof MatrixError && error.status === 401
+    ? 'The homeserver does not know the token of the bridge: the registration is another one. Restart both, which read it at their start.'
+    : 'The homeserver does not answer, so whether another bridge works is not known.';
 }

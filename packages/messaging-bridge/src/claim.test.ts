@@ -4,8 +4,10 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import * as path from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { MESSAGING_BRIDGE_PATH } from '@platform/contract';
 import { type Person, personAt } from '../../../tests/support/bridge-world.ts';
 import { until } from '../../../tests/support/wait.ts';
+import { Raw } from '../test-support/fake-homeserver.ts';
 import { failsWith, type HostileWorld, startHostileWorld, TOKEN } from '../test-support/hostile-world.ts';
 import { type Bridge, startBridge } from './bridge.ts';
 
@@ -115,4 +117,24 @@ test('the same store is used again after an end, and where the homeserver has lo
   const restore = world.homeserver.instead(/account_data/, () => ({}));
   await works(await startAt(path.join(copies, 'moved')));
   restore();
+});
+
+test('whoever asks for nothing learns what is wrong: a token that the homeserver no longer knows, and an old store', async () => {
+  const how = async () => {
+    const response = await fetch(`http://127.0.0.1:${world.bridge.port}${MESSAGING_BRIDGE_PATH}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}` },
+      body: '{}',
+    });
+    return `${response.status} ${await response.text()}`;
+  };
+  assert.match(await how(), /^400 /);
+  const restore = world.homeserver.instead(/account_data/, () => new Raw(401, '{"errcode":"M_UNKNOWN_TOKEN"}'));
+  await until('its words', async () => /^503 .*"unavailable".*the registration is another one/.test(await how()));
+  // What is kept can be read all the same.
+  assert.deepEqual((await world.ada.ask('conversations', { limit: 1 })).conversations, []);
+  restore();
+  await until('it to be well', async () => /^400 /.test(await how()));
+  await works(await startAt(await copyStore('newer')));
+  await until('the end of the former one', async () => /^503 .*Another messaging bridge works/.test(await how()));
 });

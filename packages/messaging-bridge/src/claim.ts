@@ -46,7 +46,7 @@ export function openClaim({ folder, homeserver, userId, hasAccounts }: ClaimOpti
 
   const atHomeserver = () =>
     homeserver.request(as, { method: 'GET', path: place, answer: mark }).catch((error: unknown) => {
-      if (error instanceof MatrixError && error.status === 404) return { bridge: '', count: 0 };
+      if (error instanceof MatrixError && error.code === 'M_NOT_FOUND') return { bridge: '', count: 0 };
       throw error;
     });
 

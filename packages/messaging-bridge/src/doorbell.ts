@@ -24,6 +24,11 @@ const SWEEP_MS = 600_000;
 /** Most milliseconds between two looks at an account that waits for what nobody rings for. */
 const WAITING_MS = { keys: 1_000, rooms: OPEN_SWEEP_MS };
 
+/** Accounts that are synced. */
+const ACCOUNTS_AT_ONCE = 8;
+/** Rooms of which something is fetched, each by a request that another server may let wait. */
+const ROOMS_AT_ONCE = 64;
+
 const pushedEvent = z.object({
   room_id: z.string().optional().catch(undefined),
   sender: z.string().optional().catch(undefined),
@@ -48,18 +53,31 @@ function readersOf(ephemeral: readonly unknown[]): string[] {
 }
 
 export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetrics): Doorbell {
-  const dirty = openDirty(async (accountId) => {
-    const started = performance.now();
-    let isTaken = false;
-    try {
-      const waits = await accounts.refresh(accountId);
-      isTaken = true;
-      return waits === null ? null : WAITING_MS[waits];
-    } finally {
-      metrics.synced((performance.now() - started) / 1_000, isTaken);
-    }
-  }, log);
+  const dirty = openDirty(
+    async (accountId) => {
+      const started = performance.now();
+      let isTaken = false;
+      try {
+        const waits = await accounts.refresh(accountId);
+        isTaken = true;
+        return waits === null ? null : WAITING_MS[waits];
+      } finally {
+        metrics.synced((performance.now() - started) / 1_000, isTaken);
+      }
+    },
+    log,
+    ACCOUNTS_AT_ONCE,
+  );
   accounts.onWaiting(dirty.remind);
+  const rooms = openDirty(
+    async (name) => {
+      const [accountId = '', roomId = ''] = JSON.parse(name) as string[];
+      return accounts.fetchMissing(accountId, roomId);
+    },
+    log,
+    ROOMS_AT_ONCE,
+  );
+  accounts.onMissing((...room) => rooms.remind(JSON.stringify(room)));
   const all = () => {
     for (const accountId of accounts.all()) dirty.mark(accountId);
   };
@@ -90,7 +108,7 @@ export function openDoorbell(accounts: Accounts, log: Log, metrics: BridgeMetric
     waiting: dirty.waiting,
     async close() {
       for (const timer of timers) clearInterval(timer);
-      await dirty.close();
+      await Promise.all([dirty.close(), rooms.close()]);
     },
   };
 }

@@ -58,3 +58,30 @@ test('a homeserver that does not end the account has it asked again, and keeps t
   await ada.ask('forget', {});
   assert.equal((await world.folders()).length, 0);
 });
+
+/** A refusal in the standard form. */
+const refusal = (status: number, errcode: string) => () => new Raw(status, JSON.stringify({ errcode, error: 'no' }));
+
+test('only an account that the homeserver does not have is as good as ended: every other refusal is one', async () => {
+  const { homeserver, ada } = world;
+  for (const [status, code] of [
+    [403, 'M_FORBIDDEN'],
+    [403, 'M_USER_SUSPENDED'],
+    [403, 'M_RESOURCE_LIMIT_EXCEEDED'],
+    [404, 'M_UNRECOGNIZED'],
+    [404, 'M_NOT_FOUND'],
+    [401, 'M_UNKNOWN_TOKEN'],
+  ] as const) {
+    const restore = homeserver.instead(/^\/account\/deactivate$/, refusal(status, code));
+    await assert.rejects(ada.ask('forget', {}), failsWith('unavailable'), code);
+    restore();
+  }
+  homeserver.instead(/^\/account\/deactivate$/, refusal(403, 'M_FORBIDDEN'));
+  const restore = homeserver.instead(/^\/profile\//, refusal(502, 'M_UNKNOWN'));
+  await assert.rejects(ada.ask('forget', {}), failsWith('unavailable'));
+  restore();
+  assert.equal((await world.folders()).length, 1);
+  homeserver.instead(/^\/profile\//, refusal(404, 'M_NOT_FOUND'));
+  await ada.ask('forget', {});
+  assert.deepEqual(await world.folders(), []);
+});

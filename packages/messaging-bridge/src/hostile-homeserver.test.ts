@@ -245,3 +245,37 @@ test('who does not present the token of core or of the homeserver is refused, an
   assert.equal(await post({ ...request, subject: { ...subject, transportUserId: '@ada:other.test' } }), 409);
   assert.equal(await post({ ...request, subject: { ...subject, accountId: 'another' } }), 409);
 });
+
+test('a refusal of an account altogether, or of a path, gives up no room and no message', async () => {
+  const { homeserver, ada } = world;
+  const id = await world.openConversation();
+  await world.deliver(invitation('!yan', ada.userId, '@yan:elsewhere.test'));
+  const { id: request } = await ada.conversationWith('@yan:elsewhere.test', 'request');
+  const refusing = (path: RegExp, status: number, errcode: string) =>
+    homeserver.instead(path, () => new Raw(status, JSON.stringify({ errcode, error: 'no' })));
+  const send = () => ada.ask('send', { conversationId: id, transactionId: 'once', message: { body: 'once' } });
+
+  const nobody = refusing(/^\/account\/whoami$/, 403, 'M_FORBIDDEN');
+  const all = [/\/send\//, /\/leave$/, /^\/join\//].map((path) => refusing(path, 403, 'M_FORBIDDEN'));
+  await assert.rejects(send(), failsWith('unavailable'));
+  await assert.rejects(ada.ask('accept', { conversationId: request }), failsWith('unavailable'));
+  for (const restore of all) restore();
+  const unknown = [/\/send\//, /\/leave$/, /^\/join\//].map((path) => refusing(path, 404, 'M_UNRECOGNIZED'));
+  nobody();
+  await assert.rejects(send(), failsWith('unavailable'));
+  await assert.rejects(ada.ask('accept', { conversationId: request }), failsWith('unreachable'));
+  await assert.rejects(ada.ask('leave', { conversationId: id }), failsWith('unavailable'));
+  for (const restore of unknown) restore();
+  const before = world.sendsTo().map(({ body }) => body.ciphertext);
+  assert.equal(new Set(before).size, 1);
+
+  homeserver.instead(/^\/join\//, () => {
+    homeserver.queue(ada.userId, joinedRoom('!yan', ada.userId, '@yan:elsewhere.test'));
+    return { room_id: '!yan' };
+  });
+  assert.equal((await ada.ask('accept', { conversationId: request })).conversation.state, 'open');
+  const left = () => homeserver.calls.filter(({ path }) => path === `/rooms/${ROOM}/leave`).length;
+  const leaves = left();
+  await ada.ask('leave', { conversationId: id });
+  assert.equal(left(), leaves + 1);
+});

@@ -178,7 +178,7 @@ test('what cannot be decrypted, by thousands and large, is kept up to a bound, a
   await friendsWrite();
 });
 
-test('a room whose earlier messages a server never gives holds up its account for a few tries, and says that some are missing', async () => {
+test('of a room whose earlier messages a server never gives some are missing after a few tries, which is said', async () => {
   const { homeserver, ada, zoe } = world;
   const restore = homeserver.instead(/^\/rooms\/!room\/messages$/, () => new Raw(504, '<html>'));
   const limited = {

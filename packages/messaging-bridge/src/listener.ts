@@ -34,6 +34,8 @@ export interface ListenerOptions {
   readonly doorbell: Doorbell;
   /** Throws while the bridge cannot work. */
   requireReady(): void;
+  /** Why it cannot work, or not with the homeserver; `null` where it can. */
+  problem(): string | null;
   readonly log: Log;
   readonly metrics: BridgeMetrics;
 }
@@ -125,6 +127,9 @@ async function answerCore(options: ListenerOptions, req: IncomingMessage, res: S
   }
   const read = messagingBridgeRequest.safeParse(body);
   if (!read.success) {
+    // Whoever asks for nothing, such as the doctor, learns how the bridge is.
+    const problem = options.problem();
+    if (problem !== null) return sendFailure(res, new OperationError('unavailable', problem));
     sendProblem(res, { code: 'invalid_request', detail: 'This is no request of version 1.' });
     return;
   }
@@ -155,10 +160,14 @@ async function answered(
   } catch (thrown) {
     const error = asOperationError(thrown);
     if (!(error instanceof OperationError)) log.error(faultOf(error), `the operation ${operation} failed`);
-    const { code, message } = error instanceof OperationError ? error : UNEXPECTED;
-    metrics.operated(operation, code);
-    sendJson(res, STATUS[code], { version: MESSAGING_BRIDGE_VERSION, error: { code, message } });
+    const failure = error instanceof OperationError ? error : UNEXPECTED;
+    metrics.operated(operation, failure.code);
+    sendFailure(res, failure);
   }
+}
+
+function sendFailure(res: ServerResponse, { code, message }: OperationError): void {
+  sendJson(res, STATUS[code], { version: MESSAGING_BRIDGE_VERSION, error: { code, message } });
 }
 
 type Operation = (asked: Asked<MessagingBridgeOperation>) => Promise<object>;

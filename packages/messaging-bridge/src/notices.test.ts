@@ -129,6 +129,63 @@ for (const [what, readAs] of [
   });
 }
 
+test('what core may have kept before it was restarted is told to be read, and what comes then is something new', async () => {
+  const { ada, zoe } = world;
+  await world.openConversation();
+  const [one, two] = [await said('one'), await said('two')] as { event_id: string }[];
+  await world.deliver(says(one ?? {}));
+  readingTime();
+  const [kept] = (await ask()).notices;
+  await world.deliver({ rooms: { join: { [ROOM]: receipt(one?.event_id ?? '', ada.userId) } } });
+  const over = await ask();
+  assert.deepEqual(statesOf(over), [[ada.accountId, zoe.userId, 'open', 0]]);
+  // Nor does core say that it has this.
+  await world.deliver(says(two ?? {}));
+  readingTime();
+  const fresh = await ask();
+  assert.deepEqual(statesOf(fresh), [[ada.accountId, zoe.userId, 'open', 1]]);
+  assert.equal(new Set([kept?.id, over.notices[0]?.id, fresh.notices[0]?.id]).size, 3);
+  assert.deepEqual(statesOf(await ask(fresh.cursor)), []);
+});
+
+/** Requests of so many strangers, and that they take them back. */
+function strangers(name: string, count: number): readonly [object, object] {
+  const rooms = Array.from({ length: count }, (_, place) => `!${name}${place}`);
+  const invite = rooms.map((room) => {
+    const one = invitation(room, world.ada.userId, `@${room.slice(1)}:elsewhere.test`);
+    return (one as { rooms: { invite: object } }).rooms.invite;
+  });
+  const leave = Object.fromEntries(rooms.map((room) => [room, { timeline: { events: [] } }]));
+  return [{ rooms: { invite: Object.assign({}, ...invite) } }, { rooms: { leave } }];
+}
+
+/** What is told until there is nothing more, as core would ask. */
+async function everything(): Promise<MessagingBridgeNotices['notices']> {
+  const told: MessagingBridgeNotices['notices'] = [];
+  let answer = await ask();
+  for (let asked = 0; answer.notices.length > 0; asked += 1) {
+    assert.ok(asked < 50, 'it is told for ever');
+    told.push(...answer.notices);
+    answer = await ask(answer.cursor);
+  }
+  return told;
+}
+
+test('requests that were taken back are told to be over before they are forgotten, and end being told', async () => {
+  const [ask1, withdraw1] = strangers('a', 1_000);
+  const [ask2, withdraw2] = strangers('b', 1_000);
+  await world.deliver(ask1);
+  const told = (await everything()).map(({ conversation }) => conversation.id);
+  assert.equal(told.length, 20);
+  await world.deliver(withdraw1, ask2, withdraw2);
+  const over = (await everything()).filter(({ conversation }) => conversation.state === 'left');
+  for (const id of told) assert.ok(over.some(({ conversation }) => conversation.id === id));
+  await world.deliver({});
+  const kept = (await world.ada.ask('conversations', { limit: 100 })).conversations;
+  assert.ok(kept.every(({ state }) => state === 'left'));
+  assert.deepEqual(await everything(), []);
+});
+
 test('receipts of others, of other rooms and of anything else read nothing', async () => {
   const { ada, zoe } = world;
   await world.openConversation();

@@ -18,6 +18,8 @@ export interface Heard {
 export interface Notices {
   /** Looks at conversations that may have changed. */
   look(accountId: string, account: Account, conversations: Iterable<Conversation>): void;
+  /** Of a conversation that was forgotten. */
+  dropConversation(accountId: string, conversationId: string): void;
   /** Of an account that is no more. */
   drop(accountId: string): void;
   /**
@@ -50,6 +52,8 @@ interface Waiting extends Untold {
 
 export function openNotices(clock: () => number, log: Log): Notices {
   const waiting = new Map<string, Waiting>();
+  /** Those of `waiting` that core was told of, and has not said that it kept. */
+  const offered = new Set<string>();
   const requests = new Map<string, { readonly left: number; readonly at: number }>();
   const changes = new EventEmitter().setMaxListeners(0);
   let last: { readonly cursor: string; readonly notices: readonly Waiting[] } = { cursor: '', notices: [] };
@@ -63,8 +67,13 @@ export function openNotices(clock: () => number, log: Log): Notices {
     return false;
   }
 
+  function dropOne(name: string): void {
+    waiting.delete(name);
+    offered.delete(name);
+  }
+
   function drop(accountId: string): void {
-    for (const [name, one] of waiting) if (one.accountId === accountId) waiting.delete(name);
+    for (const [name, one] of waiting) if (one.accountId === accountId) dropOne(name);
   }
 
   async function keepAll(
@@ -73,11 +82,14 @@ export function openNotices(clock: () => number, log: Log): Notices {
   ): Promise<void> {
     for (const [accountId, own] of Map.groupBy(notices, (one) => one.accountId)) {
       const heard = own.map(({ conversation, attention }) => ({ conversationId: conversation.id, attention }));
+      for (const one of own) offered.delete(nameOf(one));
       await keep(accountId, heard).catch((error: unknown) => {
         // It is found again when the account is opened, and holds up nobody else until then.
         log.warn({ err: error, accountId }, 'what core was told of an account could not be kept');
         drop(accountId);
       });
+      // Nobody has looked at it since: the conversation was forgotten.
+      for (const one of own) if (waiting.get(nameOf(one)) === one) dropOne(nameOf(one));
     }
   }
 
@@ -105,10 +117,10 @@ export function openNotices(clock: () => number, log: Log): Notices {
   return {
     look(accountId, { book, userId }, conversations) {
       for (const conversation of conversations) {
-        const name = `${accountId} ${conversation.id}`;
-        const untold = untoldOf(book, conversation);
+        const name = nameOf({ accountId, conversation });
+        const untold = untoldOf(book, conversation, offered.has(name));
         if (untold === null) {
-          waiting.delete(name);
+          dropOne(name);
           continue;
         }
         const before = waiting.get(name);
@@ -124,6 +136,7 @@ export function openNotices(clock: () => number, log: Log): Notices {
         changes.emit('change');
       }
     },
+    dropConversation: (accountId, id) => dropOne(nameOf({ accountId, conversation: { id } })),
     drop(accountId) {
       drop(accountId);
       requests.delete(accountId);
@@ -136,6 +149,7 @@ export function openNotices(clock: () => number, log: Log): Notices {
         const told = found.filter((one) => !one.isSurplus);
         if (told.length > 0 || (found.length === 0 && until.aborted)) {
           last = { cursor: randomBytes(12).toString('base64url'), notices: found };
+          for (const one of told) offered.add(nameOf(one));
           return { cursor: last.cursor, notices: told.map(shown) };
         }
         if (found.length > 0) await keepAll(found, keep);
@@ -144,6 +158,9 @@ export function openNotices(clock: () => number, log: Log): Notices {
     },
   };
 }
+
+const nameOf = ({ accountId, conversation: { id } }: { accountId: string; conversation: Pick<Conversation, 'id'> }) =>
+  `${accountId} ${id}`;
 
 const shown = ({ accountId, userId, id, conversation }: Waiting): MessagingBridgeNotice => ({
   id,

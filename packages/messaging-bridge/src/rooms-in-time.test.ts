@@ -79,6 +79,7 @@ test('what was said while a conversation was blocked or left is not heard later,
   // The homeserver left something out, and gives all of it.
   homeserver.instead(/\/messages$/, () => ({ chunk: [second, walled, first] }));
   await world.deliver({ rooms: { join: { [ROOM]: { timeline: { events: [], limited: true, prev_batch: 'x' } } } } });
+  await until('what was left out', async () => (await world.bodies(id)).length === 2);
   assert.deepEqual(await world.bodies(id), ['first', 'second']);
   await ada.ask('leave', { conversationId: id });
   const [away, third] = [await said('to an empty room', 'leave'), await said('third')];

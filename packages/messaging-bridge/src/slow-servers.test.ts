@@ -19,6 +19,7 @@ beforeEach(async () => {
   world = await startHostileWorld();
   quick = await world.openConversation();
   hold();
+  history = () => null;
 });
 afterEach(async () => {
   release();
@@ -199,6 +200,117 @@ test('whoever asks while their room is being made by the other side is in one op
       ?.path.startsWith('/rooms/!theirs/'),
     true,
   );
+});
+
+test('whoever is blocked while a room is made for a message gets nothing, nor of what was encrypted before', async () => {
+  const { homeserver, ada, zoe } = world;
+  const failing = homeserver.instead(/\/send\//, () => new Raw(502, '<html>'));
+  await assert.rejects(send(quick, 'encrypted'), failsWith('unavailable'));
+  failing();
+  const before = callsTo(/\/send\//).length;
+  await world.deliver({ rooms: { leave: { '!room': {} } } });
+  homeserver.instead(/^\/createRoom$/, () => ({ room_id: '!made' }));
+  const sent = send(quick, 'too late').catch((error: unknown) => error);
+  await until('the room to be made', () => callsTo('/createRoom').length === 1);
+  // It is shown later.
+  await until('a look for it', async () => {
+    const asked = callsTo('/sync').length;
+    await world.ring();
+    return callsTo('/sync').length > asked;
+  });
+  await ada.ask('block', { conversationId: quick });
+  homeserver.queue(ada.userId, joinedRoom('!made', ada.userId, zoe.userId));
+  assert.ok(failsWith('conflict')(await sent));
+  await assert.rejects(send(quick, 'encrypted'), failsWith('conflict'));
+  assert.equal(callsTo(/\/send\//).length, before);
+});
+
+/** What a page that begins somewhere has, where it is another one than at the first gap. */
+let history: (from: string) => object[] | null = () => null;
+
+/** An open conversation in a room, of which a sync then leaves something out that is at a slow server. */
+async function gapWith(name: string) {
+  const { homeserver, ada } = world;
+  const other = await openForeignDevice(homeserver, name);
+  const room = `!${name}`;
+  await world.deliver(joinedRoom(room, ada.userId, other.userId));
+  await other.share(room, ada.userId);
+  await world.deliver({});
+  const said = async (body: string) => event('m.room.encrypted', other.userId, await other.encrypt(room, text(body)));
+  const [first, second, third, fourth] = await Promise.all(['1', '2', '3', '4'].map(said));
+  const held = slow;
+  homeserver.instead(new RegExp(`^/rooms/${room}/messages$`), async ({ query }) => {
+    await held;
+    const chunk = history(query.get('from') ?? '') ?? [third, second, first];
+    return { chunk };
+  });
+  const inRoom = (timeline: object) => ({ rooms: { join: { [room]: { timeline } } } });
+  await world.deliver(inRoom({ events: [first] }));
+  await world.deliver(inRoom({ events: [fourth], limited: true, prev_batch: 'before' }));
+  await until('the history to be asked for', () => callsTo(`/rooms/${room}/messages`).length > 0);
+  return {
+    id: (await ada.conversationWith(other.userId)).id,
+    room,
+    said,
+    says: async (body: string) => inRoom({ events: [await said(body)], prev_batch: 'later' }),
+  };
+}
+
+test('while history of one room is fetched from a slow server, everything else goes on, and that room keeps its order', async () => {
+  const { id, says: saying } = await gapWith('yan');
+  await workGoesOn();
+  await world.deliver(await saying('5'));
+  await world.deliver(await saying('6'));
+  const sent = send(id, '7');
+  await workGoesOn();
+  assert.deepEqual(await world.bodies(id), ['1']);
+  release();
+  await sent;
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4', '5', '6', '7']);
+});
+
+test('a room that leaves something out again and again comes on all the same, in its order', async () => {
+  const { id, room, said } = await gapWith('yan');
+  const pages = new Map<string, object[]>();
+  for (const count of [5, 7, 9]) {
+    const [missing, shown] = [await said(String(count)), await said(String(count + 1))];
+    pages.set(`before ${count}`, [missing]);
+    await world.deliver({
+      rooms: { join: { [room]: { timeline: { events: [shown], limited: true, prev_batch: `before ${count}` } } } },
+    });
+  }
+  history = (from) => pages.get(from) ?? null;
+  release();
+  await until('all', async () => (await world.bodies(id)).length === 10);
+  assert.deepEqual(
+    await world.bodies(id),
+    Array.from({ length: 10 }, (_, place) => String(place + 1)),
+  );
+});
+
+test('a bridge that ends while history is fetched fetches it again, and what came meanwhile is there once', async () => {
+  const { id, says: saying } = await gapWith('yan');
+  await world.deliver(await saying('5'));
+  await world.restart();
+  await world.deliver(await saying('6'));
+  release();
+  await until('all', async () => (await world.bodies(id)).length === 6);
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4', '5', '6']);
+});
+
+test('history that is missing while a homeserver is away is asked for until it is there again', async () => {
+  const { homeserver } = world;
+  const refusing = homeserver.instead(/\/messages$/, () => new Raw(502, '<html>'));
+  const away = homeserver.instead(/^\/account\/whoami$/, () => new Raw(502, '<html>'));
+  const { id } = await gapWith('yan');
+  release();
+  const asked = () => callsTo('/account/whoami').length;
+  const before = asked();
+  await until('several tries', () => asked() >= before + 1);
+  refusing();
+  away();
+  await until('all', async () => (await world.bodies(id)).length === 4);
+  assert.deepEqual(await world.bodies(id), ['1', '2', '3', '4']);
 });
 
 test('an address at a slow server is looked up beside everything else', async () => {

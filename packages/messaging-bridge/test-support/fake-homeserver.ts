@@ -12,6 +12,7 @@ export interface Call {
   readonly path: string;
   readonly userId: string;
   readonly body: Record<string, unknown>;
+  readonly query: URLSearchParams;
 }
 
 export interface FakeHomeserver {
@@ -76,7 +77,7 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
 
   function respond(call: Call): unknown {
     const { path, userId, body } = call;
-    if (path === '/account/whoami') return { user_id: `@platform-messaging:${serverName}` };
+    if (path === '/account/whoami') return { user_id: userId || `@platform-messaging:${serverName}` };
     if (path === '/devices') return { devices: [] };
     if (path === '/sync') return sync(userId);
     if (path === '/keys/upload') return upload(userId, body);
@@ -201,6 +202,7 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
         path,
         userId: url.searchParams.get('user_id') ?? '',
         body,
+        query: url.searchParams,
       });
       const raw = given instanceof Raw ? given : new Raw(200, JSON.stringify(given));
       res.writeHead(raw.status, { 'content-type': 'application/json' });
@@ -220,7 +222,8 @@ export async function startFakeHomeserver(): Promise<FakeHomeserver> {
       overrides.add(override);
       return () => void overrides.delete(override);
     },
-    ask: (method, path, userId, body) => answer({ method, path, userId, body: body as Record<string, unknown> }),
+    ask: (method, path, userId, body) =>
+      answer({ method, path, userId, body: body as Record<string, unknown>, query: new URLSearchParams() }),
     async close() {
       server.closeAllConnections();
       server.close();

@@ -319,6 +319,17 @@ export function call(state: World, method: string, params?: unknown): Promise<un
       state.settings = changedSettings(state.settings, change);
       return state.settings;
     },
+    recipient: async () => ({
+      status: async () => ({ state: 'ready' }),
+      seal: async (appId, plaintext) => {
+        did(`seal ${appId} ${plaintext}`);
+        return { sealed: 'AQAA' };
+      },
+      open: async (appId, sealed) => {
+        did(`unseal ${appId} ${sealed}`);
+        return { plaintext: 'aGVsbG8' };
+      },
+    }),
     open: (appId, target) => did(`open ${appId} ${target}`),
     goHome: () => did('home'),
     becomeHome: async (appId) => did(`become home ${appId}`),

@@ -11,7 +11,7 @@ import {
   resumeSuspended,
   suspendAccount,
 } from '@platform/core/operator';
-import { type Command, UsageError } from '../command.ts';
+import { type Command, UsageError, wantsJson } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { requireAccount } from '../local/named-account.ts';
@@ -39,9 +39,9 @@ export const accountCommand: Command = {
   summary: 'list, invite, suspend, resume and delete accounts; make one the operator; set a plan',
   usage: `Usage: ./platform account <action>
 
-  list [--json]                all accounts: state, plan, installed apps, disk, last use; --json is for programs
+  list [--json]                all accounts: state, plan, installed apps, disk, last use; --json is for programs, here and below
   invite [--for <name>]        print a link with which one person can register once; with --for only under that name
-  invitations                  the invitations that wait to be used
+  invitations [--json]         the invitations that wait to be used
   uninvite <id>                revoke one of them
   operator <name>              make the account the operator, who sees the whole platform in Fleet; without a name say who is
   operator --withdraw          take that back
@@ -66,9 +66,7 @@ A suspension deletes no data. Other accounts keep the apps they installed from t
 const AT_ONCE = 200;
 
 async function list(args: readonly string[]): Promise<number> {
-  const [option, ...rest] = args;
-  if (rest.length > 0 || (option !== undefined && option !== '--json'))
-    throw new UsageError('Write it as ./platform account list [--json]');
+  const isJson = wantsJson(args, './platform account list [--json]');
   const accounts = await withLocalCore(platformConfiguration(), async (context) => {
     const all: ListedAccount[] = [];
     for (;;) {
@@ -77,7 +75,7 @@ async function list(args: readonly string[]): Promise<number> {
       if (page.length < AT_ONCE) return all;
     }
   });
-  if (option === '--json') sayJson({ items: accounts }, 2);
+  if (isJson) sayJson({ items: accounts }, 2);
   else if (accounts.length === 0) say('No accounts yet.');
   else sayTable(HEADINGS, accounts.map(cells));
   return 0;

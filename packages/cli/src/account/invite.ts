@@ -1,12 +1,12 @@
 // `platform account invite`, `invitations`, `uninvite`: one-time links with which people register.
 import { accountName } from '@platform/contract';
 import { createInvitation, listInvitations, revokeInvitation } from '@platform/core/operator';
-import { UsageError } from '../command.ts';
+import { UsageError, wantsJson } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { minuteText } from '../terminal/minute-text.ts';
 import { sayTable } from '../terminal/say-table.ts';
-import { paint, say } from '../terminal/terminal.ts';
+import { paint, say, sayJson } from '../terminal/terminal.ts';
 
 /** @returns the exit code */
 export async function invite(args: readonly string[]): Promise<number> {
@@ -35,9 +35,10 @@ function invitedName(args: readonly string[]): string | null {
 
 /** @returns the exit code */
 export async function listInvitationsOf(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('./platform account invitations takes no further arguments.');
+  const isJson = wantsJson(args, './platform account invitations [--json]');
   const invitations = await withLocalCore(platformConfiguration(), listInvitations);
-  if (invitations.length === 0) say('No pending invitations. `./platform account invite` makes one.');
+  if (isJson) sayJson({ items: invitations }, 2);
+  else if (invitations.length === 0) say('No pending invitations. `./platform account invite` makes one.');
   else
     sayTable(
       ['ID', 'FOR', 'MADE', 'EXPIRES'],

@@ -15,31 +15,55 @@ const AT_ONCE = 16;
 
 export const psCommand: Command = {
   summary: 'list the parts of the platform and the backends of all accounts',
-  usage: `Usage: ./platform ps [--json]
+  usage: `Usage: ./platform ps [<account> | <account>/<app>] [--state <state>] [--node <name>] [--json]
 
 Lists the parts of the platform: since when each runs, how often it was restarted, and why. Then every installed backend:
 whose it is, where it runs, its state since when and why, the processors and memory it uses now, and how often it was
 restarted after a crash. Those of an account that its owner paused are paused. Processor shares are those since the start
 or the last look.
-  --json  one JSON object with everything that is known, for programs`,
+  --state <state>  only backends in this state, such as running, failed or paused
+  --node <name>    only backends on this node
+  --json           one JSON object with everything that is known, for programs`,
   async run(args) {
     const { values, positionals } = understood(() =>
-      parseArgs({ args: [...args], allowPositionals: true, options: { json: { type: 'boolean', default: false } } }),
+      parseArgs({
+        args: [...args],
+        allowPositionals: true,
+        options: {
+          state: { type: 'string' },
+          node: { type: 'string' },
+          json: { type: 'boolean', default: false },
+        },
+      }),
     );
-    if (positionals.length > 0) throw new UsageError('./platform ps takes no names.');
+    const [name, ...rest] = positionals;
+    if (rest.length > 0) throw new UsageError('Name at most one account or backend: ./platform ps [<account>/<app>]');
     const config = platformConfiguration();
     await requireRunning(config);
     const rows = await withLocalCore(config, async (context) => {
-      return inParallel(await listBackends(context), (backend) => rowOf(context, backend));
+      const wanted = (await listBackends(context)).filter(isWanted({ name, node: values.node }));
+      const known = await inParallel(wanted, (backend) => rowOf(context, backend));
+      return values.state === undefined ? known : known.filter(({ state }) => state === values.state);
     });
+    const isFiltered = name !== undefined || values.state !== undefined || values.node !== undefined;
     const parts = runningParts(config.dataDirectory);
     const shown = { width: terminalWidth(), now: new Date() };
     const { mark: _, ...release } = runningRelease(config.dataDirectory) ?? { version: null, commit: null, mark: '' };
     if (values.json) sayJson({ release, parts, items: rows }, 2);
-    else for (const line of [...partLines(parts, shown), '', ...psLines(rows, shown)]) say(line);
+    else
+      for (const line of [...(isFiltered ? [] : [...partLines(parts, shown), '']), ...psLines(rows, shown)]) say(line);
     return 0;
   },
 };
+
+/** Of one account, of one app of an account, on one node. */
+function isWanted({ name, node }: { readonly name: string | undefined; readonly node: string | undefined }) {
+  const [account, appId] = name?.toLowerCase().split('/') ?? [];
+  return (backend: Backend): boolean =>
+    (account === undefined || backend.account === account) &&
+    (appId === undefined || backend.appId === appId) &&
+    (node === undefined || backend.node === node);
+}
 
 /** What a paused account means for an operator, who cannot end it: docs/decisions/lifecycle.md says why. */
 const PAUSED = 'Its owner paused everything and can resume on the paused page of the shell.';

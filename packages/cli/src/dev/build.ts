@@ -16,6 +16,11 @@ export async function hasScript(folder: string, name: string): Promise<boolean> 
   }
 }
 
+/** The folder of the Node that runs this. */
+export function ownNode(): string {
+  return path.dirname(process.execPath);
+}
+
 /**
  * Ends the whole group as soon as its standard input ends, and that is when the process at the other end of the pipe is gone,
  * however it went. What does not end by itself is killed after a second.
@@ -32,8 +37,13 @@ export interface WatchScript {
 
 /** Starts `npm run watch` and shows what it says. It ends with this process, even if that is killed. */
 export function startWatchScript(folder: string): WatchScript {
-  // A group of its own: npm and what it starts end together.
-  const child = spawn('sh', ['-c', WITH_ITS_PARENT], { cwd: folder, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  // A group of its own: npm and what it starts end together. On the platform's own Node: that of the machine may be too old.
+  const child = spawn('sh', ['-c', WITH_ITS_PARENT], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+    env: { ...process.env, PATH: [ownNode(), process.env.PATH].filter(Boolean).join(path.delimiter) },
+  });
   child.stdin.on('error', () => undefined);
   let asked = false;
   const over = new Promise<void>((resolve) => {

@@ -7,19 +7,19 @@ import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { ownedApp } from '../local/named-app.ts';
 import { requireRunning } from '../local/require-running.ts';
-import { paint, say } from '../terminal/terminal.ts';
+import { paint, say, sayJson } from '../terminal/terminal.ts';
 
 export const diskCommand: Command = {
   summary: 'show what takes disk space, and delete volumes',
-  usage: `Usage: ./platform disk
+  usage: `Usage: ./platform disk [--json]
        ./platform disk delete-volume <account>/<app>
 
 Lists the space on the disk, every volume with the size it was granted, and every published package.
 delete-volume deletes the volume that a removed app left, with all data in it. Remove an app that is installed with
-\`./platform uninstall\`, and a package with \`./platform unpublish\`.`,
+\`./platform uninstall\`, and a package with \`./platform unpublish\`. --json is for programs.`,
   async run([action, ...args]) {
     const config = platformConfiguration();
-    if (action === undefined) return list(config);
+    if (action === undefined || (action === '--json' && args.length === 0)) return list(config, action === '--json');
     const [name, ...rest] = args;
     if (action !== 'delete-volume' || name === undefined || rest.length > 0)
       throw new UsageError('Name one volume: ./platform disk delete-volume <account>/<app>');
@@ -33,12 +33,17 @@ delete-volume deletes the volume that a removed app left, with all data in it. R
   },
 };
 
-async function list(config: PlatformConfig): Promise<number> {
-  const { freeBytes, totalBytes, reserveBytes } = diskSpace(config.dataDirectory);
+async function list(config: PlatformConfig, isJson: boolean): Promise<number> {
+  const space = diskSpace(config.dataDirectory);
+  const { volumes, packages, images } = await withLocalCore(config, (context) => listDiskUse(context));
+  if (isJson) {
+    sayJson({ ...space, volumes, packages, images }, 2);
+    return 0;
+  }
+  const { freeBytes, totalBytes, reserveBytes } = space;
   say(
     `${sizeText(freeBytes)} of ${sizeText(totalBytes)} are free; ${sizeText(reserveBytes)} are kept for PostgreSQL and logs.`,
   );
-  const { volumes, packages, images } = await withLocalCore(config, (context) => listDiskUse(context));
   const lines = [
     ...volumes.map(({ account, appId, bytes, installed, node }) => ({
       bytes,

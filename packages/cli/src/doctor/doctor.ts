@@ -20,7 +20,7 @@ import { nodeListener } from '../node/listener.ts';
 import { type PlannedListener, requireDifferentPorts } from '../process/listeners.ts';
 import { requireFreePort } from '../process/running.ts';
 import { plannedListeners } from '../supervisor/listeners.ts';
-import { say } from '../terminal/terminal.ts';
+import { say, sayJson } from '../terminal/terminal.ts';
 import { accountFindings } from './account-findings.ts';
 import { clockFindings } from './clock.ts';
 import { AFTER, BEFORE, deepFindings } from './deep/deep.ts';
@@ -34,10 +34,11 @@ import { partFindings } from './part-findings.ts';
 import { publicFindings } from './public-path/public-findings.ts';
 import { releaseFindings } from './release-findings.ts';
 import { report, summaryOf } from './report.ts';
+import { walletFindings } from './wallet-findings.ts';
 
 export const doctorCommand: Command = {
   summary: 'check this machine and suggest fixes',
-  usage: `Usage: ./platform doctor [--deep]
+  usage: `Usage: ./platform doctor [--deep] [--json]
 
 Checks the parts of a running platform, ports, name resolution, namespaces, control groups, memory, disk, clock, database,
 AI providers and the homeserver of messages with the configuration of this environment. Before the first start it also checks
@@ -47,23 +48,33 @@ core answers.
 
   --deep   also read all data of the platform on this machine, and change nothing: key files and what they open, every page of
            the database, every package, the file systems of volumes, open files, clocks. On a large platform this takes a while.
+  --json   one JSON object, for programs: \`verdict\`, the worst of all (good, warning, bad), and \`items\`
 
 Exits with 1 when something keeps the platform, or a part of it, from working.`,
   async run(args) {
     const { values, positionals } = understood(() =>
-      parseArgs({ args: [...args], allowPositionals: true, options: { deep: { type: 'boolean', default: false } } }),
+      parseArgs({
+        args: [...args],
+        allowPositionals: true,
+        options: { deep: { type: 'boolean', default: false }, json: { type: 'boolean', default: false } },
+      }),
     );
-    if (positionals.length > 0) throw new UsageError('Usage: ./platform doctor [--deep]');
+    if (positionals.length > 0) throw new UsageError('Usage: ./platform doctor [--deep] [--json]');
     const config = settingsToCheck();
     const kind = joinedAs(config.dataDirectory);
     const isFirst = isBeforeFirstStart(config);
     const verdicts = new Set<Verdict>();
-    if (isFirst) say('The platform was not started here yet. What its first start needs, without changing anything:\n');
+    const items: Finding[] = [];
+    if (isFirst && !values.json)
+      say('The platform was not started here yet. What its first start needs, without changing anything:\n');
     for await (const finding of findings(config, { kind, isFirst, deep: values.deep })) {
-      report(finding);
+      if (values.json) items.push(finding);
+      else report(finding);
       verdicts.add(finding.verdict);
     }
     const worst = worstOf(verdicts);
+    if (values.json) sayJson({ verdict: worst, items }, 2);
+    if (values.json) return worst === 'bad' ? 1 : 0;
     const next = isFirst && worst !== 'bad' ? ' Start the platform: ./platform start' : '';
     say(`\n${summaryOf(worst)}${next}`);
     return worst === 'bad' ? 1 : 0;
@@ -119,6 +130,7 @@ function checksOf(kind: MemberKind | null, isFirst: boolean): readonly Check[] {
         clockFindings,
         databaseFindings,
         accountFindings,
+        walletFindings,
         modelFindings,
         messagingFindings,
         publicFindings,

@@ -17,7 +17,7 @@ export const ingressCommand: Command = {
 
 On the machine of core:
   token                        print a token for joining one machine; single use, valid for an hour
-  list                         all Ingresses, and whether they are up to date
+  list [--json]                all Ingresses, and whether they are up to date; --json is for programs
   remove <name>                remove an Ingress; it takes no more requests
 
 On another machine:

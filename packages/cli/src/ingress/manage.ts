@@ -1,12 +1,12 @@
 // The operator's side of Ingresses, on the machine of core: beside a running platform or without one.
 import { parseArgs } from 'node:util';
 import { createIngressToken, type IngressRow, listIngresses, removeIngress } from '@platform/core/operator';
-import { UsageError } from '../command.ts';
+import { UsageError, wantsJson } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { sayToken } from '../members/say-token.ts';
 import { sayTable } from '../terminal/say-table.ts';
-import { say } from '../terminal/terminal.ts';
+import { say, sayJson } from '../terminal/terminal.ts';
 
 export async function printToken(args: readonly string[]): Promise<number> {
   parse(args, 0);
@@ -16,14 +16,27 @@ export async function printToken(args: readonly string[]): Promise<number> {
 }
 
 export async function list(args: readonly string[]): Promise<number> {
-  parse(args, 0);
+  const isJson = wantsJson(args, './platform ingress list [--json]');
   const rows = await withLocalCore(platformConfiguration(), (context) => listIngresses(context));
-  if (rows.length === 0)
+  if (isJson) sayJson({ items: rows.map(listed) }, 2);
+  else if (rows.length === 0)
     say(
       'No Ingress, so no app is reachable from the internet. Set PLATFORM_INGRESS_LISTEN, or run ./platform ingress token',
     );
   else sayTable(HEADINGS, rows.map(cells));
   return 0;
+}
+
+/** For programs. `missing` counts changes that are not in effect there yet; `null` before the first are. */
+function listed({ name, local, online, joinedAt, seenAt, revision, current }: IngressRow) {
+  return {
+    name,
+    isBesideCore: local,
+    isOnline: online,
+    joinedAt: joinedAt.toISOString(),
+    seenAt: seenAt?.toISOString() ?? null,
+    missing: revision === null ? null : Number(BigInt(current) - BigInt(revision)),
+  };
 }
 
 const HEADINGS = ['NAME', 'STATE', 'SEEN', 'CHANGES', 'WHERE'];

@@ -18,7 +18,7 @@ import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
 import { sayToken } from '../members/say-token.ts';
 import { sayTable } from '../terminal/say-table.ts';
-import { say } from '../terminal/terminal.ts';
+import { say, sayJson } from '../terminal/terminal.ts';
 import { requireLabel } from './rules.ts';
 
 export async function printToken(args: readonly string[]): Promise<number> {
@@ -40,14 +40,42 @@ export async function adopt(args: readonly string[]): Promise<number> {
 }
 
 export async function list(args: readonly string[]): Promise<number> {
-  parse(args, {}, 0);
+  const { values } = parse(args, { json: { type: 'boolean' } }, 0);
   const rows = await withLocalCore(platformConfiguration(), (context) => listNodes(context));
+  if (values.json === true) {
+    sayJson({ items: rows.map(listed) }, 2);
+    return 0;
+  }
   if (rows.length === 0) {
     say('No nodes. Backends cannot run until a node joins: ./platform node token');
     return 0;
   }
   sayTable(HEADINGS, rows.map(cells));
   return 0;
+}
+
+/** For programs. Memory and disk in MiB. */
+function listed(row: NodeRow) {
+  return {
+    name: row.name,
+    state: row.state,
+    isBesideCore: row.local,
+    seenAt: row.seen_at?.toISOString() ?? null,
+    memoryMib: row.memory_mib,
+    memoryReservedMib: row.reserved_mib,
+    diskMib: row.disk_mib,
+    diskReservedMib: row.disk_promised_mib,
+    isDiskFull: row.disk_full,
+    cpus: row.cpus,
+    apps: row.apps,
+    running: row.running,
+    carrier: row.carrier,
+    driver: row.driver,
+    mechanism: row.mechanism,
+    version: row.version,
+    labels: row.labels,
+    reservedLabels: row.reserved,
+  };
 }
 
 const HEADINGS = ['NAME', 'STATE', 'SEEN', 'MEMORY', 'DISK', 'CPUS', 'APPS', 'LINK', 'DRIVER', 'VERSION', 'LABELS'];

@@ -30,24 +30,25 @@ export const nodeCommand: Command = {
 On the machine of core:
   token [--label <label>]…     print a token for joining one machine; single use, valid for an hour
   adopt <name>                 print a token that gives a node whose key is lost a new one; its volumes stay its own
-  list                         all nodes: state, memory, apps, driver, version
+  list [--json]                all nodes: state, memory, apps, driver, version
   cordon <name>                place nothing new there
   uncordon <name>              allow new backends again
   drain <name>                 cordon it, and move its movable backends away
   remove <name> [--abandon-volumes]
                                remove a node without backends; --abandon-volumes gives up the data stored on it
-  label <name> <label>…        add labels to a node; unlabel removes them
-  require <label> [--account <name>] [--app <app id>]
-                               place these backends only on nodes with the label; release undoes this
-  reserve <label>              reserve nodes with the label for backends that require it; unreserve undoes this
-  rules                        list requirements and reservations
+  label|unlabel <name> <label>…
+                               add labels to a node, or remove them
+  require|release <label> [--account <name>] [--app <app id>]
+                               place these backends only on nodes with the label, or no longer
+  reserve|unreserve <label>    reserve nodes with the label for backends that require it, or no longer
+  rules [--json]               list requirements and reservations
 
 On another machine:
   join <core-url> <token> [--name <name>]
                                become a node, and run as one until Ctrl-C or SIGTERM
   start                        run as the node this machine already is
 
-Labels say what a node may be used for. Every node has one of platform-hosted and self-hosted; without --label it is
+--json is for programs. Labels say what a node may be used for. Every node has one of platform-hosted and self-hosted; without --label it is
 self-hosted. docs/operations/nodes.md describes nodes.`,
   async run([action = '', ...args]) {
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;

@@ -13,10 +13,10 @@ import {
   reserveLabel,
   unreserveLabel,
 } from '@platform/core/operator';
-import { UsageError, understood } from '../command.ts';
+import { UsageError, understood, wantsJson } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
 import { withLocalCore } from '../local/local-core.ts';
-import { say } from '../terminal/terminal.ts';
+import { say, sayJson } from '../terminal/terminal.ts';
 
 const LABEL = /^(?=.{1,63}$)[a-z0-9]+(?:[-.=/][a-z0-9]+)*$/;
 
@@ -76,11 +76,15 @@ export async function unreserve(args: readonly string[]): Promise<number> {
 }
 
 export async function rules(args: readonly string[]): Promise<number> {
-  if (args.length > 0) throw new UsageError('./platform node rules takes no names.');
+  const isJson = wantsJson(args, './platform node rules [--json]');
   const { required, reserved } = await withLocalCore(platformConfiguration(), async (context) => ({
     required: await listRules(context),
     reserved: await listReservedLabels(context),
   }));
+  if (isJson) {
+    sayJson({ required, reserved }, 2);
+    return 0;
+  }
   if (required.length + reserved.length === 0) say('No rules: backends are placed by free memory.');
   for (const row of required) say(`${subjectOf(row)}: ${row.label} (${nodes(row.nodes)})`);
   for (const row of reserved) say(reservation(row, required));

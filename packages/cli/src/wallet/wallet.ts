@@ -2,7 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { didYouMean } from '@platform/contract';
-import { creditAccount, type Finding, moneyText, verifyExport, verifyNow } from '@platform/core/operator';
+import {
+  creditAccount,
+  type Finding,
+  type KnownKey,
+  moneyText,
+  readKeys,
+  verifyExport,
+  verifyNow,
+} from '@platform/core/operator';
 import { StartError } from '@platform/core/start';
 import { type Command, UsageError, understood } from '../command.ts';
 import { platformConfiguration } from '../local/configuration.ts';
@@ -18,7 +26,10 @@ export const walletCommand: Command = {
 
   credit <account> <value> --reason <text>  give an account credits; <value> is in minor units, so 1250 is 12.50
   verify                                    check every entry, receipt and assertion of the ledger; exit code 1 if one is wrong
-  verify --export <file>                    the same of a JSON export of Wallet, from the file alone: no platform is needed
+  verify --export <file> [--keys <file>]    the same of a JSON export of Wallet, from the file alone: no platform is needed.
+                                            --keys compares its public keys with those of a file that was kept elsewhere, an
+                                            older export of Wallet or passkeys.json of a download of the account; without it
+                                            nobody can see that keys and signatures were exchanged together. Can be repeated
 
 PLATFORM_WALLET_CURRENCY says what credits are called and how many decimals they have.`,
   async run([action = '', ...args]) {
@@ -56,9 +67,18 @@ async function credit(args: readonly string[]): Promise<number> {
 }
 
 async function verify(args: readonly string[]): Promise<number> {
-  const { values } = understood(() => parseArgs({ args: [...args], options: { export: { type: 'string' } } }));
-  const file = values.export;
-  if (file !== undefined) return sayFindings(`The export ${file}`, await collect(verifyExport(await readExport(file))));
+  const { values } = understood(() =>
+    parseArgs({ args: [...args], options: { export: { type: 'string' }, keys: { type: 'string', multiple: true } } }),
+  );
+  const { export: file, keys } = values;
+  if (file === undefined && keys !== undefined) throw new UsageError('--keys is for an export: name it with --export.');
+  if (file !== undefined) {
+    const trusted = keys === undefined ? null : (await Promise.all(keys.map(readKeysFile))).flat();
+    const findings = await collect(verifyExport(await readJson('export', file), trusted));
+    if (trusted === null && findings.length === 0)
+      say('Its public keys were not compared with any that were kept elsewhere; --keys does that.');
+    return sayFindings(`The export ${file}`, findings);
+  }
   return withLocalCore(platformConfiguration(), async ({ database, config }) =>
     sayFindings('The ledger', await verifyNow(database, config)),
   );
@@ -76,12 +96,22 @@ async function collect(findings: AsyncIterable<Finding>): Promise<Finding[]> {
   return all;
 }
 
-async function readExport(file: string): Promise<unknown> {
+async function readKeysFile(file: string): Promise<KnownKey[]> {
+  const keys = readKeys(await readJson('file of keys', file));
+  if (keys === null)
+    throw new StartError(
+      'wrong_file',
+      `${file} is neither an export of Wallet nor passkeys.json of a download of an account.`,
+    );
+  return keys;
+}
+
+async function readJson(what: string, file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new StartError('wrong_file', `The export ${file} cannot be read: ${why}`);
+    throw new StartError('wrong_file', `The ${what} ${file} cannot be read: ${why}`);
   }
 }
 

@@ -12,6 +12,16 @@ const limits = {
     meaning:
       'bodies of one account, installation, node, anonymous client address or browser that signed in before that may be arriving at the same time; one more is `concurrency_limited`',
   },
+  unfinishedBodiesOfApps: {
+    value: 16,
+    unit: 'items',
+    meaning: 'bodies of all apps of one account together that may be arriving at the same time, uploads included',
+  },
+  unfinishedAppBodies: {
+    value: 256,
+    unit: 'items',
+    meaning: 'bodies of the apps of all accounts together that may be arriving at the same time',
+  },
   unfinishedAnonymousBodies: {
     value: 256,
     unit: 'items',

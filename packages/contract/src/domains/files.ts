@@ -14,6 +14,12 @@ const limits = {
   filesOfApp: { value: 10_000, unit: 'items', meaning: 'files of one app of an account' },
   filesOfAccount: { value: 10_000, unit: 'items', meaning: 'files that an account has itself' },
   fileAccess: { value: 100, unit: 'items', meaning: 'apps and accounts to which an app opens one file' },
+  filesOpenedToOne: {
+    value: 200,
+    unit: 'items',
+    meaning: 'files that the apps of one account have opened to the same other account',
+  },
+  filesOpenedInAll: { value: 10_000, unit: 'items', meaning: 'files that all others have opened to one account' },
   fileTransfers: { value: 1_000, unit: 'items', meaning: 'files that one account has handed to apps' },
 } as const satisfies Limits;
 
@@ -77,6 +83,10 @@ export type FileTransfer = z.infer<typeof fileTransfer>;
 
 const named = z.strictObject({ name: fileName });
 const ofFile = z.strictObject({ id: fileId });
+/** One of the two. */
+const opened = z
+  .strictObject({ id: fileId.optional(), from: addressInput.optional() })
+  .refine(({ id, from }) => (id === undefined) !== (from === undefined), 'must name a file, or whose files');
 const ofTransfer = z.strictObject({ id: fileId, appId });
 
 /** As whoever wrote it said, of as many bytes as it has. */
@@ -247,8 +257,9 @@ const routes = {
     ...bySession,
     method: 'GET',
     path: '/v1/account/files',
-    summary: 'Files that the person can hand to an app: those of the account, and those that others opened to it',
-    query: pageQuery,
+    summary:
+      'Files that the person can hand to an app: those of the account, and those that others opened to it; `of=others`: these alone',
+    query: pageQuery.extend({ of: z.literal('others').optional() }),
     answers: { 200: page(pickableFile) },
   },
   'account.files.save': {
@@ -274,6 +285,17 @@ const routes = {
     body: json(z.strictObject({ appId, access: transferAccess })),
     answers: { 201: knownAnswer },
     refuses: ['not_authorized'],
+  },
+  'account.files.leave': {
+    ...bySession,
+    method: 'DELETE',
+    path: '/v1/account/files',
+    summary:
+      'Want a file no longer that somebody opened to the account, or none of theirs; the apps that had it lose it',
+    origin: 'shell',
+    confirms: { nothing: 'gives up what others gave' },
+    query: opened,
+    answers: { 204: null },
   },
   'account.files.transfers': {
     ...bySession,

@@ -114,6 +114,9 @@ export const openedThing = z.enum([
   'search-entries',
   'secrets',
   'tools',
+  'wallet-policies',
+  'wallet-proposals',
+  'wallet-proposals-left',
 ]);
 export type OpenedThing = z.infer<typeof openedThing>;
 

@@ -71,6 +71,7 @@ export const confirmedOperation = z.enum([
   'operator.setting.change',
   'passkey.add',
   'passkey.remove',
+  'recipient.replace',
   'secret.bind',
   'tools.approve',
   'wallet.payment',

@@ -14,9 +14,10 @@ export {
   UNCONFIRMED_MILLISECONDS,
 } from './passkeys/confirm.ts';
 export { createEnrolmentLink } from './passkeys/enrolment-link.ts';
+export { publicId } from './passkeys/passkeys.ts';
 export { selectPausedAt, updatePaused } from './pause-queries.ts';
 export { type Plan, planOf, plans, setPlan } from './plan.ts';
-export { lockAccount, publicKeyOf } from './queries.ts';
+export { holdAccounts, lockAccount, passkeysNamed, passkeysOf, publicKeyOf } from './queries.ts';
 export { createInvitation, listInvitations, revokeInvitation } from './registration/invitations.ts';
 export type { SessionCaller } from './sessions/session-caller.ts';
 export { holdSession } from './sessions/session-queries.ts';

@@ -119,6 +119,20 @@ export function lockAccount(executor: Executor, by: { key: string } | { name: st
     .executeTakeFirst();
 }
 
+/**
+ * Locks accounts until the transaction ends, suspended ones too: nothing of them changes, and counts of their rows stay valid.
+ * Always in the same order, so that two transactions never wait for each other.
+ */
+export async function holdAccounts(executor: Executor, keys: readonly string[]): Promise<void> {
+  await executor
+    .selectFrom('accounts')
+    .select('key')
+    .where('key', 'in', [...new Set(keys)])
+    .orderBy('key')
+    .forNoKeyUpdate()
+    .execute();
+}
+
 /** @returns the stored passkey, or `undefined` when its id is registered already, to any account */
 export function insertPasskey(
   executor: Executor,
@@ -217,6 +231,16 @@ export function passkeysOf(executor: Executor, accountKey: string): Promise<Pass
 export async function publicKeyOf(executor: Executor, id: string): Promise<Buffer> {
   const row = await executor.selectFrom('passkeys').select('public_key').where('id', '=', id).executeTakeFirstOrThrow();
   return row.public_key;
+}
+
+/** Of these passkeys the keys, and the names of their accounts. */
+export function passkeysNamed(executor: Executor, ids: readonly string[]) {
+  return executor
+    .selectFrom('passkeys')
+    .innerJoin('accounts', 'accounts.key', 'passkeys.account_key')
+    .select(['passkeys.id', 'passkeys.public_key', 'accounts.name'])
+    .where('passkeys.id', 'in', ids.length === 0 ? [''] : [...ids])
+    .execute();
 }
 
 /** Renames a passkey. @returns it after the change, or `undefined` when the account has no such passkey */

@@ -88,8 +88,11 @@ declare module '../database/schema.ts' {
       enrolment_hash: Buffer | null;
       /** Of the invitation that a registration was begun with. */
       invitation_hash: Buffer | null;
+      /** Until when the same challenge may be given again; NULL for random ones, which never are. */
+      repeats_until: Generated<Date | null>;
       expires_at: Date;
     };
+    used_confirmations: { hash: Buffer; expires_at: Date };
     account_states: Pick<
       DatabaseSchema['accounts'],
       'key' | 'name' | 'suspended_at' | 'paused_at' | 'deletion_requested_at' | 'plan' | 'named_master_at'
@@ -108,6 +111,7 @@ export const tables = {
   author_tokens: {},
   enrolment_links: {},
   challenges: {},
+  used_confirmations: {},
 } satisfies OwnedTables;
 
 export const views = {

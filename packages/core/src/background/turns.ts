@@ -38,9 +38,10 @@ export class Turns {
    * Waits until it is the key's turn.
    *
    * @param signal gives up waiting, and rejects with its reason
+   * @param milliseconds how long it waits. Default: as the rules say
    * @throws RefusalError `concurrency_limited`
    */
-  async take(key: string, signal?: AbortSignal): Promise<EndTurn> {
+  async take(key: string, signal?: AbortSignal, milliseconds = this.#rules.milliseconds): Promise<EndTurn> {
     signal?.throwIfAborted();
     if (this.#hasRoom(key)) return this.#begin(key);
     const queue = this.#waiting.get(key) ?? [];
@@ -50,10 +51,7 @@ export class Turns {
     const own: Waiting = { go: () => resolve(this.#begin(key)), fail: reject };
     queue.push(own);
     // A process that was busy has not looked yet whether there is room again: it does so before the check.
-    const late = setTimeout(
-      () => setImmediate(() => this.#giveUp(key, own, this.#refusal())),
-      this.#rules.milliseconds,
-    );
+    const late = setTimeout(() => setImmediate(() => this.#giveUp(key, own, this.#refusal())), milliseconds);
     const abort = (): void => this.#giveUp(key, own, signal?.reason);
     signal?.addEventListener('abort', abort, { once: true });
     try {

@@ -45,8 +45,10 @@ export function contentRoutes(context: CoreContext): HandlersOf<ContentRoute> {
       body: await listContent(context, caller, id, query),
     }),
     'services.content.items.read': async ({ caller, params: { id, key }, request, reply }) => {
-      const { etag, size, body_id } = await findContent(context, caller, { collectionId: id, key });
-      sendBytes(context, { request, reply }, { etag, size, bodyId: body_id, type: 'application/octet-stream' });
+      await sendBytes(context, { request, reply }, async () => {
+        const { etag, size, body_id: bodyId } = await findContent(context, caller, { collectionId: id, key });
+        return { etag, size, bodyId, type: 'application/octet-stream' };
+      });
       return { streamed: true };
     },
     'services.content.items.write': async ({ caller, params: { id, key }, request, reply, stillAllowed }) => {
@@ -80,12 +82,12 @@ export function contentRoutes(context: CoreContext): HandlersOf<ContentRoute> {
       status: 200,
       body: await listInvitations(context, caller.accountKey, query),
     }),
-    'account.content.accept': async ({ caller: { accountKey }, params: { id }, body: { appId } }) => ({
+    'account.content.accept': async ({ caller: { accountKey, sessionId }, params: { id }, body: { appId } }) => ({
       status: 200,
-      body: { collection: await acceptInvitation(context, { accountKey, id, appId }) },
+      body: { collection: await acceptInvitation(context, { accountKey, sessionId, id, appId }) },
     }),
-    'account.content.decline': async ({ caller: { accountKey }, params: { id }, body }) => {
-      await declineInvitation(context, { accountKey, id, appId: body?.appId });
+    'account.content.decline': async ({ caller: { accountKey, sessionId }, params: { id }, body }) => {
+      await declineInvitation(context, { accountKey, sessionId, id, appId: body?.appId });
       return { status: 204 };
     },
   };

@@ -1,4 +1,5 @@
 // Answers with the bytes of an item or a file, as the conditions of the request have it.
+import { refuse } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CoreContext } from '../context.ts';
 import { openBody } from './bodies/bodies.ts';
@@ -11,20 +12,33 @@ export interface KeptBytes {
   readonly type: string;
 }
 
-/** @throws RefusalError `precondition_failed` */
-export function sendBytes(
-  { database }: Pick<CoreContext, 'database'>,
+/** Each time something took the place of what was found, which few do in a row. */
+const ATTEMPTS = 10;
+
+/**
+ * What is answered is one version from its first byte to its last.
+ *
+ * @param find the version that there is now
+ * @throws RefusalError `precondition_failed`, and what `find` throws
+ */
+export async function sendBytes(
+  context: Pick<CoreContext, 'database' | 'clock'>,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  { etag, size, bodyId, type }: KeptBytes,
-): void {
-  const reading = readingOf(conditionsOf(request.headers), etag);
-  if (reading === 'failed') throw preconditionFailed();
-  reply.header('etag', etag).header('cache-control', 'no-store');
-  if (reading === 'same') {
-    reply.code(304).send();
+  find: () => Promise<KeptBytes>,
+): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const { etag, size, bodyId, type } = await find();
+    const reading = readingOf(conditionsOf(request.headers), etag);
+    if (reading === 'failed') throw preconditionFailed();
+    const isSame = reading === 'same';
+    const without = isSame || request.method === 'HEAD';
+    const bytes = without ? undefined : await openBody(context, { id: bodyId, size });
+    if (!without && bytes === undefined) continue;
+    reply.header('etag', etag).header('cache-control', 'no-store');
+    if (isSame) reply.code(304);
+    else reply.code(200).type(type).header('content-length', size);
+    reply.send(bytes);
     return;
   }
-  reply.code(200).type(type).header('content-length', size);
-  if (request.method === 'HEAD') reply.send();
-  else reply.send(openBody(database, { id: bodyId, size }));
+  throw refuse('unavailable', 'It changes faster than it can be read. Try again.');
 }

@@ -23,7 +23,15 @@ declare module '../database/schema.ts' {
       bytes: Generated<string>;
       ends_at: Date | null;
     };
-    content_bodies: { id: string; space_id: string; size: string; used: boolean; created_at: Date };
+    content_bodies: {
+      id: string;
+      space_id: string;
+      size: string;
+      used: boolean;
+      created_at: Date;
+      read_until: Date | null;
+      former: Generated<boolean>;
+    };
     content_pieces: { body_id: string; number: number; bytes: Buffer };
     content_collections: {
       id: CollectionId;
@@ -87,6 +95,8 @@ declare module '../database/schema.ts' {
     };
     content_file_entries: {
       file_id: FileId;
+      /** Of the file. */
+      owner_key: string | null;
       app_id: string | null;
       account_key: string | null;
       access: FileAccess;

@@ -1,7 +1,7 @@
 // The disk space of an account: its volumes at the size they were granted, the packages it published, the images of its
 // backends, and its collections and files.
 import { type AccountDisk, type RefusalError, refuse, sizeText } from '@platform/contract';
-import { lockAccount } from '../accounts/face.ts';
+import { holdAccounts } from '../accounts/face.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { CoreContext } from '../context.ts';
 import type { Executor } from '../database/schema.ts';
@@ -57,7 +57,7 @@ export async function diskLeft({ database, config }: DiskContext, accountKey: st
 }
 
 /**
- * Makes sure that an account may take more disk. Locks the account until the transaction ends, so that of several that
+ * Makes sure that an account may take more disk. Locks the account, suspended or not, until the transaction ends, so that of several that
  * fit one by one no more pass than fit together. Call it before what is added is inserted.
  *
  * @param what the subject of the refusal: `The volume of Notes`
@@ -69,7 +69,7 @@ export async function requireAccountDisk(
   more: { readonly accountKey: string; readonly bytes: number; readonly what: string },
 ): Promise<void> {
   if (more.bytes <= 0) return;
-  await lockAccount(trx, { key: more.accountKey });
+  await holdAccounts(trx, [more.accountKey]);
   const left = config.accountDiskBytes - (await selectUsedBytes(trx, more.accountKey));
   if (more.bytes > left)
     throw diskQuota(config, { left, needed: `${more.what} takes ${sizeText(more.bytes, Math.ceil)}` });

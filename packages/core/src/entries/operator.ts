@@ -64,4 +64,13 @@ export {
   unreserveLabel,
 } from '../placement/face.ts';
 export { type FeedStatus, feedStatus, rebuildFeed } from '../search/face.ts';
-export { creditAccount, type Finding, moneyText, verifyExport, verifyNow } from '../wallet/face.ts';
+export {
+  creditAccount,
+  currencyFault,
+  type Finding,
+  type KnownKey,
+  moneyText,
+  readKeys,
+  verifyExport,
+  verifyNow,
+} from '../wallet/face.ts';

@@ -28,6 +28,7 @@ changed meanwhile may be in one file and not in another.
 
 account.json                       name, registration, plan
 passkeys.json                      public keys and counters; private keys never leave your devices
+recipient.json                     the key for which apps encrypt for you, sealed for your passkeys: only they open it
 sessions.json                      open sessions
 command-lines.json                 machines whose ./platform is signed in
 connections.json                   clients outside that may use your tools, and what they may do

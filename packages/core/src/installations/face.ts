@@ -8,6 +8,8 @@ export { ensureMasterApps } from './default-installations.ts';
 export { deleteVolume } from './delete-volume.ts';
 export { developApp, newRequests } from './develop-app.ts';
 export { type FrontendCaller, pageOf } from './frontend-caller.ts';
+export { heldCaller, heldPerson } from './hold-caller.ts';
+export { holdInstalled } from './hold-queries.ts';
 export { installApp } from './install-app.ts';
 export {
   findInstallationIdentity,

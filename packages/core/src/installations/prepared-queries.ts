@@ -144,7 +144,8 @@ export interface IdentityRow {
 /** What agents may do without a grant: a person approves each call that they propose (contract 4g). */
 const OF_AGENTS: readonly Grant[] = [{ id: 'mcp.tools.propose', resources: ['*'] }];
 
-const identity = `
+/** Columns of an identity, and whose they are: `i` is the installation. */
+export const identity = `
   i.id, i.account_key, a.name AS account_name, i.app_id,
   CASE WHEN EXISTS (SELECT FROM published_versions v
                      WHERE v.app_id = i.app_id AND v.version = i.version AND v.manifest #>> '{workload,runtime}' = 'agent')

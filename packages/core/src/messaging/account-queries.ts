@@ -18,13 +18,9 @@ export async function selectServerName(db: Executor): Promise<string | undefined
   return (await db.selectFrom('messaging_server').select('name').executeTakeFirst())?.name;
 }
 
-export async function isProvisioned(db: Executor, accountKey: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('messaging_accounts')
-    .select('account_key')
-    .where('account_key', '=', accountKey)
-    .executeTakeFirst();
-  return row !== undefined;
+/** Whether an account takes part, and whether the bridge was asked about it; `undefined` for one that does not. */
+export async function findParty(db: Executor, accountKey: string): Promise<{ readonly bridged: boolean } | undefined> {
+  return db.selectFrom('messaging_accounts').select('bridged').where('account_key', '=', accountKey).executeTakeFirst();
 }
 
 /** Of an account that is there. */
@@ -34,6 +30,10 @@ export async function insertAccount(db: Executor, accountKey: string, now: Date)
     .values({ account_key: accountKey, provisioned_at: now, changes: 0, sent_bytes: 0 })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
+}
+
+export async function markBridged(db: Executor, accountKey: string): Promise<void> {
+  await db.updateTable('messaging_accounts').set({ bridged: true }).where('account_key', '=', accountKey).execute();
 }
 
 export interface AccountRow {

@@ -3,7 +3,14 @@ import { refuse } from '@platform/contract';
 import { StartError } from '../config/start-error.ts';
 import type { CoreContext } from '../context.ts';
 import { isNoMore } from '../database/missing-reference.ts';
-import { findByKey, insertAccount, isProvisioned, keepServerName, selectServerName } from './account-queries.ts';
+import {
+  findByKey,
+  findParty,
+  insertAccount,
+  keepServerName,
+  markBridged,
+  selectServerName,
+} from './account-queries.ts';
 
 type Context = Pick<CoreContext, 'database' | 'clock' | 'config'>;
 
@@ -19,16 +26,23 @@ export async function requireServerName({ database, config }: Context): Promise<
     );
 }
 
+interface Party {
+  readonly name: string;
+  /** The bridge was asked about it, and may know it. */
+  readonly bridged: boolean;
+}
+
 /**
  * Has the account take part in messaging; once it does, this changes nothing.
  *
- * @returns its name
  * @throws RefusalError `not_found` for an account that was deleted
  */
-export async function provision({ database, clock, config }: Context, accountKey: string): Promise<string> {
+export async function provision({ database, clock, config }: Context, accountKey: string): Promise<Party> {
   const account = await findByKey(database, accountKey);
   if (account === undefined) throw refuse('not_found');
-  if (await isProvisioned(database, accountKey)) return account.name;
+  const { name } = account;
+  const party = await findParty(database, accountKey);
+  if (party !== undefined) return { name, ...party };
   const now = clock();
   const { serverName } = config.messaging;
   if ((await keepServerName(database, serverName, now)) !== serverName)
@@ -39,5 +53,17 @@ export async function provision({ database, clock, config }: Context, accountKey
     // Deleted since it was found.
     throw isNoMore(error) ? refuse('not_found') : error;
   }
-  return account.name;
+  return { name, bridged: false };
+}
+
+/**
+ * The same for an account that the bridge is about to be asked about. That is kept first: the bridge makes it known at the
+ * homeserver, where it has to end when the account is deleted.
+ *
+ * @returns its name
+ */
+export async function provisionBridged(context: Context, accountKey: string): Promise<string> {
+  const { name, bridged } = await provision(context, accountKey);
+  if (!bridged) await markBridged(context.database, accountKey);
+  return name;
 }

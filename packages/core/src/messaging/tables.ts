@@ -10,6 +10,8 @@ declare module '../database/schema.ts' {
     messaging_accounts: {
       account_key: string;
       provisioned_at: Date;
+      /** The bridge was asked about it, and may know it. */
+      bridged: Generated<boolean>;
       /** Counts what changed for the account; whoever raises it holds the lock of its row until the commit. */
       changes: Bigint;
       /** What its messages take, sealed. */

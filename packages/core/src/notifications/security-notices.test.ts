@@ -57,6 +57,22 @@ const CONFIRMED: Readonly<
     leadsTo: 'passkeys',
     priority: 'high',
   },
+  'recipient.replace': {
+    act: async (account) => {
+      const { items } = await account.browser.take<{ items: { id: string }[] }>('/v1/auth/passkeys');
+      const wrappings = [{ passkeyId: items[0]?.id, salt: 'rp', sealed: 'A'.repeat(80) }];
+      const put = (ifVersion: number, letter: string, more: object = {}) =>
+        account.browser.take('/v1/account/recipient', {
+          method: 'PUT',
+          body: { ifVersion, publicKey: letter.repeat(43), wrappings, ...more },
+        });
+      await put(0, 'A');
+      await put(1, 'E', { confirmation: await confirm(account, 'recipient.replace') });
+    },
+    says: /new key|before/,
+    leadsTo: 'passkeys',
+    priority: 'high',
+  },
   'connection.allow': {
     act: (account) => connectClient(world, account, { metadata: { client_name: 'An editor' } }),
     says: /“An editor”, a program on a computer/,

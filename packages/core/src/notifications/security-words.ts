@@ -36,6 +36,13 @@ export function noticeWords(event: SecurityEvent): NoticeWords {
         priority: 'high',
         action: { label: 'Decide what stays', page: 'recovered' },
       };
+    case 'recipient-replaced':
+      return {
+        title: 'Apps encrypt for you with a new key',
+        body: 'You started anew. What they encrypted before opens only in browsers that have the former key. If that wasn’t you, end the sessions that aren’t yours, and remove passkeys you don’t know.',
+        priority: 'high',
+        action: PASSKEYS,
+      };
     case 'command-line-allowed':
       return {
         title: 'A command line may publish as you',

@@ -13,6 +13,7 @@ import {
   type ReceiptId,
   receiptId,
   refuse,
+  type WalletOperation,
 } from '@platform/contract';
 import { confirmed, publicKeyOf, type Refused, type SessionCaller } from '../accounts/face.ts';
 import { newId } from '../credentials/ids.ts';
@@ -20,9 +21,10 @@ import type { Changing } from '../database/changing.ts';
 import { notify } from '../database/notify.ts';
 import { allows } from '../grants/grant-coverage.ts';
 import { lockOwn } from '../installations/face.ts';
-import { admissions } from './admit-payment.ts';
-import { assertionOf, signedChallenge } from './assertion.ts';
+import { admitting, proven } from './admit-payment.ts';
+import { assertionOf, signedChallenge, signerOf } from './assertion.ts';
 import { canonicalHash } from './chain.ts';
+import { keepKey } from './key-queries.ts';
 import { insertReceipt, type ReceiptRow } from './ledger-queries.ts';
 import { queueNotice } from './notice-queries.ts';
 import { holdPerson, isPaused } from './people-queries.ts';
@@ -139,7 +141,7 @@ async function pay(
   if (payee === undefined)
     return failure(`${operation.to} can no longer be paid: the account was suspended or deleted.`);
   const limited = { accountKey, appId, payeeKey: payee.key, currency, value: BigInt(value) };
-  const admitted = await admissions(trx, limited, signed.now);
+  const admitted = await admitting(trx, limited, signed.now);
   if (admitted?.length === 0)
     return failure('None of your policies for this app admits this payment any more.', 'policy_refused');
   const { from, to, reference } = operation;
@@ -148,8 +150,8 @@ async function pay(
   if (reserved === 'insufficient-funds') throw refuse('insufficient_funds');
   if (isShortage(reserved)) return failure(`${operation.to} cannot hold more.`);
   try {
-    const policies = (admitted ?? []).map(({ name: _, ...admission }) => admission);
-    const receipt = await keepReceipt(context, trx, { row, signed, policies, payeeKey: payee.key });
+    const policies = await proven(trx, admitted ?? [], payee.key);
+    const receipt = await keepReceipt(context, trx, { row, operation, signed, policies, payeeKey: payee.key });
     const { operation_hash: operationHash, assertion_hash: assertionHash } = receipt;
     const hashes = { operationHash, assertionHash, policiesHash: canonicalHash(policies) };
     await rail.execute(trx, reserved, { receiptId: receipt.id, at: signed.now, ...hashes });
@@ -176,10 +178,11 @@ async function limit(
     return failure(`An account has at most ${most} policies. Remove one, and have it proposed again.`);
   if (operation.validUntil !== null && Date.parse(operation.validUntil) <= signed.now.getTime())
     return failure('The time of this policy is over.');
-  const receipt = await keepReceipt(context, trx, { row, signed, policies: [], payeeKey: null });
+  const receipt = await keepReceipt(context, trx, { row, operation, signed, policies: [], payeeKey: null });
   const { entries } = JSON.parse(row.recipients ?? '{}') as { readonly entries: readonly string[] };
   await insertPolicy(trx, {
-    id: policyId.parse(newId('pol', context)),
+    // The receipt of a payment leads to the approval of the policy that admitted it.
+    id: policyId.parse(receipt.id.replace('rcp-', 'pol-')),
     account_key: row.account_key,
     name: operation.name,
     currency: operation.limits.currency,
@@ -200,13 +203,22 @@ async function keepReceipt(
   trx: Changing,
   {
     row,
+    operation,
     signed,
     policies,
     payeeKey,
-  }: { row: ProposalRow; signed: Signed; policies: Receipt['policies']; payeeKey: string | null },
+  }: {
+    row: ProposalRow;
+    operation: WalletOperation;
+    signed: Signed;
+    policies: Receipt['policies'];
+    payeeKey: string | null;
+  },
 ): Promise<ReceiptRow> {
   const publicKey = await publicKeyOf(trx, signed.passkeyId);
-  const { text, hash } = assertionOf(signed.credential, publicKey);
+  const key = { signer: signerOf(operation), credential_id: signed.passkeyId, public_key: publicKey };
+  if (!(await keepKey(trx, { ...key, first_used_at: signed.now }))) throw refuse('verification_failed');
+  const { text, hash } = assertionOf(signed.credential, publicKey, context.config);
   const id: ReceiptId = receiptId.parse(newId('rcp', context));
   const receipt: ReceiptRow = {
     ...{ id, at: signed.now, account_key: row.account_key, payee_key: payeeKey },

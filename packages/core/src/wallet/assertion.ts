@@ -1,16 +1,30 @@
 // The assertion of an approval: kept with the public key that it is checked with, and checked again by whoever has both.
-import { type ApprovalAssertion, approvalAssertion, type PasskeyConfirmation } from '@platform/contract';
+import type { ApprovalAssertion, PasskeyConfirmation, WalletOperation } from '@platform/contract';
 import { verifyAssertion } from '../accounts/face.ts';
 import { canonicalHash, canonicalText } from './chain.ts';
+
+/** Where passkeys of the platform are used: the origin of its shell, and its relying party. */
+export interface Place {
+  readonly origin: string;
+  readonly rpId: string;
+}
+
+/** Whose passkey signs it: an address. */
+export function signerOf(operation: WalletOperation): string {
+  return operation.type === 'platform.wallet.payment.v1' ? operation.from : operation.account;
+}
 
 /** Without the user handle, which is the id of an account. */
 export function assertionOf(
   { response: { userHandle: _, ...response }, ...credential }: PasskeyConfirmation['credential'],
   publicKey: Buffer,
+  { origin, rpId }: Place,
 ): { readonly text: string; readonly hash: Buffer } {
   const assertion: ApprovalAssertion = {
     credential: { ...credential, response },
     publicKey: publicKey.toString('base64url'),
+    origin,
+    rpId,
   };
   return { text: canonicalText(assertion), hash: canonicalHash(assertion) };
 }
@@ -21,15 +35,12 @@ export function signedChallenge({ response }: PasskeyConfirmation['credential'])
   return Buffer.from(String((data as { readonly challenge?: unknown }).challenge), 'base64url');
 }
 
-/** @param place where the platform is: the origin of its shell, and its relying party. @returns what is wrong; `null` when it holds */
+/** @param place of assertions that do not name where they were made. @returns what is wrong; `null` when it holds */
 export async function checkApproval(
-  assertion: unknown,
+  { credential, publicKey, ...made }: ApprovalAssertion,
   operationHash: Buffer,
-  place: { readonly origin: string; readonly rpId: string },
+  place: Place,
 ): Promise<string | null> {
-  const read = approvalAssertion.safeParse(assertion);
-  if (!read.success) return 'its assertion is malformed';
-  const { credential, publicKey } = read.data;
   const stored = {
     id: credential.id,
     accountKey: '',
@@ -37,7 +48,8 @@ export async function checkApproval(
     counter: 0,
     backupEligible: false,
   };
-  const expected = { challenge: operationHash, ...place, allowsBackupChanges: true };
+  const { origin = place.origin, rpId = place.rpId } = made;
+  const expected = { challenge: operationHash, origin, rpId, allowsBackupChanges: true };
   const outcome = await verifyAssertion(expected, stored, credential, true);
   return outcome.ok ? null : `its assertion does not hold (${outcome.fault})`;
 }

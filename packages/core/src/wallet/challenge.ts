@@ -14,5 +14,9 @@ export async function approvalChallenge(
   if (row === undefined) throw refuse('not_found');
   if (row.state !== 'pending' || row.expires_at <= clock() || operation !== `wallet.${row.kind}`)
     throw refuse('proposal_conflict', 'It is decided or has expired.');
-  return { challenge: row.operation_hash, milliseconds: limits.walletApprovalSeconds.value * 1_000 };
+  return {
+    challenge: row.operation_hash,
+    milliseconds: limits.walletApprovalSeconds.value * 1_000,
+    repeatsUntil: row.expires_at,
+  };
 }

@@ -1,14 +1,17 @@
 // Whether a chain of entries and its receipts are what was approved: the same for the database and for an export, from public keys alone.
-import { type Receipt, receipt as receiptSchema } from '@platform/contract';
-import { checkApproval } from './assertion.ts';
+import { type Receipt, type ReceiptId, receipt as receiptSchema } from '@platform/contract';
+import { checkApproval, type Place, signerOf } from './assertion.ts';
 import { type ChainedEntry, canonicalHash, chainStart, entryHash } from './chain.ts';
 import { isIncluded } from './merkle.ts';
 import type { Finding } from './rail.ts';
 
-/** Where the passkeys of the platform are used. */
-export interface Place {
-  readonly origin: string;
-  readonly rpId: string;
+/** What receipts are compared with. */
+export interface Known {
+  /** Of receipts that do not name where they were approved. */
+  readonly place: Place;
+  /** The public key of a passkey of this address, base64url; `undefined` for a passkey that it never had. */
+  keyOf(signer: string, credentialId: string): string | undefined;
+  receiptOf(id: ReceiptId): Receipt | undefined;
 }
 
 /** What a side of the ledger says of itself. */
@@ -68,21 +71,56 @@ export class ChainCheck {
   }
 }
 
-/** A receipt by itself: what was approved, the assertion, and the proofs of policies. */
-export async function* checkReceipt(given: unknown, place: Place): AsyncGenerator<Finding> {
+/** A receipt: what was approved, whose passkey signed it, and what admitted it. */
+export async function* checkReceipt(given: unknown, known: Known): AsyncGenerator<Finding> {
   const read = receiptSchema.safeParse(given);
   const id = String((given as { readonly id?: unknown } | null)?.id);
   if (!read.success) {
     yield { of: id, what: 'is malformed' };
     return;
   }
-  const { operation, assertion, policies } = read.data;
-  const fault = await checkApproval(assertion, canonicalHash(operation), place);
+  const { operation, assertion } = read.data;
+  const fault = await checkApproval(assertion, canonicalHash(operation), known.place);
   if (fault !== null) yield { of: id, what: fault };
-  for (const { policyId, leaf, index, size, root, proof } of policies) {
-    const inclusion = { entry: hex(leaf), index, size, proof: proof.map(hex) };
-    if (!isIncluded(inclusion, hex(root))) yield { of: id, what: `its proof for ${policyId} does not hold` };
+  const signer = signerOf(operation);
+  const key = known.keyOf(signer, assertion.credential.id);
+  if (key === undefined) yield { of: id, what: `is signed with no passkey of ${signer}` };
+  else if (key !== assertion.publicKey)
+    yield { of: id, what: `is signed with another key than the passkey of ${signer} has` };
+  for (const policy of read.data.policies) {
+    const what = policyFault(policy, read.data, known.receiptOf(approvalOf(policy)));
+    if (what !== null) yield { of: id, what: `its policy ${policy.policyId} ${what}` };
   }
+}
+
+type Admitted = Receipt['policies'][number];
+
+/** The receipt by which the person approved a policy. */
+export function approvalOf({ policyId }: Pick<Admitted, 'policyId'>): ReceiptId {
+  return policyId.replace('pol-', 'rcp-') as ReceiptId;
+}
+
+/** Why the policy does not admit what the receipt is of; `null` where it does. */
+function policyFault(
+  { leaf, index, size, root, proof }: Admitted,
+  { operation: payment, at }: Receipt,
+  approval: Receipt | undefined,
+): string | null {
+  if (!isIncluded({ entry: hex(leaf), index, size, proof: proof.map(hex) }, hex(root)))
+    return 'does not include the recipient';
+  const policy = approval?.operation;
+  if (policy?.type !== 'platform.wallet.policy.v1') return 'was never approved';
+  if (payment.type !== 'platform.wallet.payment.v1' || policy.account !== payment.from) return 'is of another account';
+  if (policy.recipientsRoot !== root || policy.recipientCount !== size)
+    return 'has other recipients than were approved';
+  const { currency, perPayment } = policy.limits;
+  const isAdmitted =
+    currency === payment.amount.currency &&
+    BigInt(payment.amount.value) <= BigInt(perPayment) &&
+    (policy.appIds?.includes(payment.app) ?? true) &&
+    (approval?.at ?? at) <= at &&
+    (policy.validUntil === null || at < new Date(policy.validUntil).toISOString());
+  return isAdmitted ? null : 'does not admit this payment';
 }
 
 /** An entry of a payment against its receipt. @param hasPolicies whether the receipt tells them, as to who paid */

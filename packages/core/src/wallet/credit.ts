@@ -9,14 +9,16 @@ import { queueNotice } from './notice-queries.ts';
 import { nameOf } from './people-queries.ts';
 import { issuerOf, MOST_HELD, postTransfer, sideOf } from './post-transfer.ts';
 import { addressOf } from './propose.ts';
+import { requireCurrency } from './require-currency.ts';
 
-/** @returns the balance afterwards. @throws RefusalError `not_found`; `invalid_request` beyond what an account may hold */
+/** @returns the balance afterwards. @throws StartError as {@link requireCurrency}; RefusalError `not_found`; `invalid_request` beyond what an account may hold */
 export async function creditAccount(
   context: CoreContext,
   accountKey: string,
   { value, reason }: { readonly value: bigint; readonly reason: string },
 ): Promise<bigint> {
   const currency = context.config.walletCurrency;
+  await requireCurrency(context);
   return context.database.transaction().execute(async (trx) => {
     const name = await nameOf(trx, accountKey);
     if (name === undefined) throw refuse('not_found');

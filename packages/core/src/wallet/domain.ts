@@ -6,12 +6,14 @@ import { notify } from '../database/notify.ts';
 import type { Domain } from '../domain.ts';
 import { emission } from '../events/emission.ts';
 import { approvalChallenge } from './challenge.ts';
+import { walletOpens } from './count-queries.ts';
 import { returnCredits } from './credit.ts';
 import { creditsRail } from './credits-rail.ts';
 import { statementJson } from './export-statement.ts';
 import { publishingNotices } from './notices.ts';
 import { declineOf } from './proposal-queries.ts';
 import { type Rail, Rails } from './rail.ts';
+import { requireCurrency } from './require-currency.ts';
 import { walletRetention } from './retention.ts';
 import { type WalletRoute, walletRoutes } from './routes.ts';
 import { listPolicies, listProposals } from './view.ts';
@@ -22,6 +24,8 @@ export function walletDomain(context: CoreContext, more: readonly Rail[] = []): 
   const page = { limit: limits.pageMaximum.value };
   return {
     handlers: walletRoutes({ ...context, rails }),
+    starting: () => requireCurrency(context),
+    opens: walletOpens(context),
     workers: [walletRetention(context)],
     jobs: [publishingNotices(context, rails)],
     emits: [emission({ signal: 'wallet-changed', event: 'wallet', to: ['session'] })],

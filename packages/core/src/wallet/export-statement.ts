@@ -1,6 +1,9 @@
 // The whole statement of an account as a file: a table for people, or everything that verifies it.
 import { everyRow } from '../account-files.ts';
 import type { CoreContext } from '../context.ts';
+import { signerOf } from './assertion.ts';
+import { textCell } from './csv.ts';
+import { type KeyRow, keysOf } from './key-queries.ts';
 import {
   type EntryRow,
   entriesOfSide,
@@ -39,18 +42,11 @@ export async function* statementCsv({ database }: CoreContext, { accountKey }: O
     }
 }
 
-/** Spreadsheets run what begins like a formula: such text is marked as text. */
-export function textCell(text: string | null): string {
-  if (text === null) return '';
-  const marked = /^\s*[=+\-@|%\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(marked) || marked !== text ? `"${marked.replaceAll('"', '""')}"` : marked;
-}
-
 /** As JSON, in pieces. */
 export async function* statementJson(context: CoreContext, owner: Owner): AsyncGenerator<string> {
   const { database, config, clock } = context;
   const sides = await sidesOf(database, owner.accountKey);
-  const head: Omit<WalletExport, 'entries' | 'receipts'> = {
+  const head: Omit<WalletExport, 'entries' | 'receipts' | 'keys'> = {
     type: 'platform.wallet.export.v1',
     origin: config.origin,
     rpId: config.rpId,
@@ -74,13 +70,34 @@ export async function* statementJson(context: CoreContext, owner: Owner): AsyncG
     }
   yield '\n ],\n "receipts": [';
   before = '\n  ';
+  const signed = new Map<string, Set<string>>();
   const receipts = (last: ReceiptRow | undefined) => receiptsOf(database, owner.accountKey, last?.id ?? '', PAGE);
   for await (const row of everyRow<ReceiptRow>(receipts)) {
     if (row.payee_key !== null && !told.has(row.id)) continue;
-    yield `${before}${JSON.stringify(receiptOf(row, owner.accountKey))}`;
+    const receipt = receiptOf(row, owner.accountKey);
+    const signer = signerOf(receipt.operation);
+    signed.set(signer, (signed.get(signer) ?? new Set()).add(receipt.assertion.credential.id));
+    yield `${before}${JSON.stringify(receipt)}`;
     before = ',\n  ';
   }
+  yield '\n ],\n "keys": [';
+  before = '\n  ';
+  const signers = [...signed.keys()];
+  for (let at = 0; at < signers.length; at += PAGE)
+    for (const row of await keysOf(database, signers.slice(at, at + PAGE))) {
+      // Of others only what signed something here.
+      if (signed.get(row.signer)?.has(row.credential_id) !== true) continue;
+      yield `${before}${JSON.stringify(keyView(row))}`;
+      before = ',\n  ';
+    }
   yield '\n ]\n}\n';
+}
+
+function keyView({ signer, credential_id, public_key, first_used_at }: KeyRow): WalletExport['keys'][number] {
+  return {
+    ...{ account: signer, credentialId: credential_id, publicKey: public_key.toString('base64url') },
+    firstUsedAt: first_used_at.toISOString(),
+  };
 }
 
 function rowsOf(database: CoreContext['database'], { id }: LedgerSide): AsyncGenerator<EntryRow> {

@@ -92,6 +92,9 @@ const IN_DATABASE: Readonly<Record<string, string>> = {
   'other policies': receipt("policies = '[]'"),
   'a policy that never was': receipt(`policies = replace(policies, 'pol-', 'pol-0')`),
   'the time of a receipt': receipt("at = at - interval '1 hour'"),
+  'a key removed': "DELETE FROM wallet_keys WHERE signer LIKE 'ada@%'",
+  'another key': "UPDATE wallet_keys SET public_key = decode('aa', 'hex') WHERE signer LIKE 'ada@%'",
+  'a key of another passkey': "UPDATE wallet_keys SET credential_id = 'other' WHERE signer LIKE 'ada@%'",
   'a receipt removed': `DELETE FROM wallet_receipts WHERE id = ${RECEIPT}`,
   'money from nowhere': `INSERT INTO wallet_entries SELECT account_id, number + 50, 'wen-02', 'wtx-02', 'credit', at, 700, balance + 700, counterparty_id,
      NULL, NULL, NULL, NULL, NULL, NULL, NULL, hash, hash FROM wallet_entries WHERE id = ${RECEIVED}`,
@@ -108,7 +111,7 @@ const IN_DATABASE: Readonly<Record<string, string>> = {
 for (const [what, statement] of Object.entries(IN_DATABASE))
   test(`found in the database: ${what}`, async () => {
     const { pool } = world.core.context;
-    const tables = ['wallet_accounts', 'wallet_entries', 'wallet_receipts', 'wallet_proposals'];
+    const tables = ['wallet_accounts', 'wallet_entries', 'wallet_receipts', 'wallet_proposals', 'wallet_keys'];
     const client = await pool.connect();
     try {
       // As the owner of the server could: without the triggers, and without what refers to what.
@@ -156,6 +159,7 @@ interface Loose {
   origin: string;
   rpId: string;
   account: string;
+  keys: Record<string, unknown>[];
   sides: Record<string, unknown>[];
   entries: Record<string, unknown>[];
   receipts: {
@@ -192,8 +196,12 @@ const IN_EXPORT: Readonly<Record<string, (file: Loose) => unknown>> = {
     receiptOf(file).assertion = first?.assertion ?? {};
   },
   'another public key': (file) => Object.assign(receiptOf(file).assertion, { publicKey: 'AAAA' }),
-  'another origin': (file) => Object.assign(file, { origin: 'https://elsewhere.example' }),
-  'another relying party': (file) => Object.assign(file, { rpId: 'elsewhere.example' }),
+  'another origin': (file) => Object.assign(receiptOf(file).assertion, { origin: 'https://elsewhere.example' }),
+  'another relying party': (file) => Object.assign(receiptOf(file).assertion, { rpId: 'elsewhere.example' }),
+  'a key removed': (file) => void file.keys.pop(),
+  'another key': (file) => Object.assign(file.keys[0] ?? {}, { publicKey: 'AAAA' }),
+  'a second key for a passkey': (file) => void file.keys.push({ ...file.keys[0], publicKey: 'AAAA' }),
+  'a key of another account': (file) => Object.assign(file.keys[0] ?? {}, { account: 'eve@shell.platform.localhost' }),
   'another account': (file) => Object.assign(file, { account: 'eve@shell.platform.localhost' }),
   'a proof': (file) => Object.assign(receiptOf(file).policies[0] ?? {}, { leaf: 'aa'.repeat(32) }),
   'no policies': (file) => Object.assign(receiptOf(file), { policies: [] }),

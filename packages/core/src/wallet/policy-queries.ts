@@ -1,9 +1,15 @@
-// The SQL of limits on what apps propose to pay.
+// The SQL of limits on what apps propose to pay. Trees of recipients stay in the database but for the one that is proven.
 import type { PolicyId, ReceiptId } from '@platform/contract';
 import { type Insertable, type Selectable, sql } from 'kysely';
 import type { DatabaseSchema, Executor } from '../database/schema.ts';
 
-export type PolicyRow = Selectable<DatabaseSchema['wallet_policies']>;
+export type PolicyRow = Omit<Selectable<DatabaseSchema['wallet_policies']>, 'leaves'> & {
+  readonly recipients: number;
+};
+
+const WITHOUT_TREE =
+  sql.raw(`id, account_key, name, currency, per_payment, per_day, per_month, root, app_ids, expires_at,
+  created_at, cardinality(leaves) AS recipients`);
 
 export async function insertPolicy(db: Executor, row: Insertable<DatabaseSchema['wallet_policies']>): Promise<void> {
   await db.insertInto('wallet_policies').values(row).execute();
@@ -19,19 +25,16 @@ export async function countPolicies(db: Executor, accountKey: string): Promise<n
 }
 
 /** Newest first, before this one. */
-export function selectPolicies(
+export async function selectPolicies(
   db: Executor,
   accountKey: string,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<PolicyRow[]> {
-  return db
-    .selectFrom('wallet_policies')
-    .selectAll()
-    .where('account_key', '=', accountKey)
-    .$if(before !== null, (query) => query.where('id', '<', before as PolicyId))
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
+  const { rows } = await sql<PolicyRow>`
+    SELECT ${WITHOUT_TREE} FROM wallet_policies
+     WHERE account_key = ${accountKey} AND (${before}::text IS NULL OR id < ${before})
+     ORDER BY id DESC LIMIT ${limit}`.execute(db);
+  return rows;
 }
 
 /** Those that name one of these apps; `null`: that name any. Oldest first. */
@@ -40,15 +43,61 @@ export async function policiesNaming(
   accountKey: string,
   appIds: readonly string[] | null,
 ): Promise<PolicyRow[]> {
-  const all = await db
+  const { rows } = await sql<PolicyRow>`
+    SELECT ${WITHOUT_TREE} FROM wallet_policies
+     WHERE account_key = ${accountKey}
+       AND (${appIds}::text[] IS NULL OR app_ids IS NULL OR app_ids && ${appIds}::text[])
+     ORDER BY id`.execute(db);
+  return rows;
+}
+
+/** A policy that admits a payment but for its sums, and where the recipient is in its tree. */
+export type AdmittingRow = Pick<PolicyRow, 'name' | 'per_day' | 'per_month' | 'root' | 'recipients'> & {
+  readonly id: PolicyId;
+  readonly index: number;
+};
+
+/** Oldest first. A tree is looked into only where everything else admits the payment. */
+export async function policiesAdmitting(
+  db: Executor,
+  accountKey: string,
+  payment: {
+    readonly appId: string;
+    readonly currency: string;
+    readonly value: bigint;
+    readonly entry: Buffer;
+    readonly now: Date;
+  },
+): Promise<AdmittingRow[]> {
+  const { appId, currency, value, entry, now } = payment;
+  const { rows } = await sql<AdmittingRow>`
+    WITH possible AS MATERIALIZED (
+      SELECT id FROM wallet_policies
+       WHERE account_key = ${accountKey} AND (app_ids IS NULL OR ${appId} = ANY (app_ids))
+         AND currency = ${currency} AND per_payment >= ${String(value)}::bigint
+         AND (expires_at IS NULL OR expires_at > ${now}))
+    SELECT id, name, per_day, per_month, root, cardinality(leaves) AS recipients, place - 1 AS index
+      FROM possible JOIN wallet_policies USING (id), array_position(leaves, ${entry}) AS place
+     WHERE place IS NOT NULL ORDER BY id`.execute(db);
+  return rows;
+}
+
+/** Whether any names the app, over or not. */
+export async function isLimited(db: Executor, accountKey: string, appId: string): Promise<boolean> {
+  const { rows } = await sql`
+    SELECT FROM wallet_policies
+     WHERE account_key = ${accountKey} AND (app_ids IS NULL OR ${appId} = ANY (app_ids)) LIMIT 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** The entries of its tree, sorted. */
+export async function leavesOf(db: Executor, id: PolicyId): Promise<Buffer[]> {
+  const { leaves } = await db
     .selectFrom('wallet_policies')
-    .selectAll()
-    .where('account_key', '=', accountKey)
-    .orderBy('id')
-    .execute();
-  return all.filter(
-    ({ app_ids: named }) => appIds === null || named === null || named.some((id) => appIds.includes(id)),
-  );
+    .select('leaves')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return leaves;
 }
 
 /** What a policy admitted since then. A time that the clock has not reached counts too. */

@@ -17,7 +17,7 @@ import { notify } from '../database/notify.ts';
 import type { Executor } from '../database/schema.ts';
 import type { InstallationIdentity } from '../installations/face.ts';
 import { addressText, parseAddress } from '../messaging/face.ts';
-import { admissions } from './admit-payment.ts';
+import { admitting, type LimitedPayment } from './admit-payment.ts';
 import { canonicalHash, canonicalText } from './chain.ts';
 import { treeEntries, treeRoot } from './merkle.ts';
 import { queueNotice } from './notice-queries.ts';
@@ -54,10 +54,11 @@ export async function proposePayment(
   const { accountKey, accountName, appId } = proposer;
   const former = await formerProposal(context.database, proposer, { kind: 'payment', request });
   if (former !== undefined) return former;
+  await requireRoom(context, context.database, proposer);
   requireCurrency(context, request.amount.currency, 'amount.currency');
   const [payee] = await recipients(context, proposer, [{ address: request.to, path: 'to' }]);
   if (payee === undefined) throw new Error('a recipient was read');
-  await requireAdmission(context, context.database, {
+  await requireAdmission(context, {
     ...{ accountKey, appId, payeeKey: payee.key },
     ...{ currency: request.amount.currency, value: BigInt(request.amount.value) },
   });
@@ -83,6 +84,7 @@ export async function proposePolicy(
 ): Promise<ProposalRow> {
   const former = await formerProposal(context.database, proposer, { kind: 'policy', request });
   if (former !== undefined) return former;
+  await requireRoom(context, context.database, proposer);
   requireCurrency(context, request.currency, 'currency');
   if (request.expiresAt !== undefined && Date.parse(request.expiresAt) <= context.clock().getTime())
     throw wrong('expiresAt', 'must be in the future');
@@ -131,6 +133,17 @@ async function formerProposal(
   throw refuse('proposal_conflict', 'Another proposal was made with this idempotency key. Use a new key for each.');
 }
 
+/** Before anything that costs more, and again when it is stored. @throws RefusalError `rate_limited` */
+async function requireRoom(
+  { clock }: Pick<CoreContext, 'clock'>,
+  db: Executor,
+  { installationId }: Proposer,
+): Promise<void> {
+  const most = limits.walletProposalsPending.value;
+  if ((await countPending(db, installationId, clock())) >= most)
+    throw refuse('rate_limited', `At most ${most} proposals of an app may wait for a decision.`, { retryAfter: 60 });
+}
+
 function requireCurrency({ rails }: WalletContext, currency: string, path: string): void {
   if (rails.of(currency) !== undefined) return;
   const known = rails.all().map((rail) => rail.currency.code);
@@ -138,14 +151,12 @@ function requireCurrency({ rails }: WalletContext, currency: string, path: strin
 }
 
 /** @throws RefusalError `policy_refused` */
-export async function requireAdmission(
-  { clock }: Pick<CoreContext, 'clock'>,
-  db: Executor,
-  payment: Parameters<typeof admissions>[1],
-): Promise<Awaited<ReturnType<typeof admissions>>> {
-  const admitted = await admissions(db, payment, clock());
+async function requireAdmission(
+  { database, clock }: Pick<CoreContext, 'database' | 'clock'>,
+  payment: LimitedPayment,
+): Promise<void> {
+  const admitted = await admitting(database, payment, clock());
   if (admitted?.length === 0) throw refuse('policy_refused');
-  return admitted;
 }
 
 /** In the order given. @throws RefusalError `invalid_request` for the first who cannot be paid by this account */
@@ -213,9 +224,7 @@ async function store(
     await lockProposalsOf(trx, installationId);
     const former = await formerProposal(trx, proposer, asked);
     if (former !== undefined) return former;
-    const most = limits.walletProposalsPending.value;
-    if ((await countPending(trx, installationId, now)) >= most)
-      throw refuse('rate_limited', `At most ${most} proposals of an app may wait for a decision.`, { retryAfter: 60 });
+    await requireRoom(context, trx, proposer);
     await insertProposal(trx, row);
     if (!proposer.isShown) await queueNotice(context, trx, accountKey, { kind: 'proposed', proposal: id });
     await notify(trx, 'wallet-changed', { accountKey });

@@ -81,6 +81,9 @@ declare module '../database/schema.ts' {
       expires_at: Date | null;
       created_at: Date;
     };
+    /** Of approvals: what they are checked with, though the passkey is gone. */
+    wallet_keys: { signer: string; credential_id: string; public_key: Buffer; first_used_at: Date };
+    wallet_currencies: { code: string; decimals: number };
     wallet_policy_uses: { policy_id: PolicyId; receipt_id: ReceiptId; at: Date; amount: Bigint };
     wallet_notices: {
       id: NotificationId;
@@ -100,5 +103,7 @@ export const tables = {
   wallet_receipts: {},
   wallet_policies: {},
   wallet_policy_uses: {},
+  wallet_keys: {},
+  wallet_currencies: {},
   wallet_notices: {},
 } satisfies OwnedTables;

@@ -1,27 +1,24 @@
 // Whether the ledger in the database is what was approved: every chain, every receipt, and that nothing came from nowhere.
-import { createHash } from 'node:crypto';
-import { receipt } from '@platform/contract';
 import { sql } from 'kysely';
 import { everyRow } from '../account-files.ts';
 import type { CoreConfig } from '../config/config.ts';
 import type { Executor } from '../database/schema.ts';
-import { ChainCheck, checkPayment, checkReceipt, type HashedEntry, type Place } from './check-books.ts';
+import { ChainCheck, checkPayment, type HashedEntry } from './check-books.ts';
 import {
   abandonedSides,
   type EntryRow,
   entriesOfSide,
-  everyReceipt,
   everySide,
   type LedgerSide,
   ledgerSums,
   misplacedEntries,
   misusedReceipts,
-  type ReceiptRow,
   receiptsNamed,
   unbalancedTransfers,
 } from './ledger-queries.ts';
 import { executedWithoutReceipt } from './proposal-queries.ts';
 import type { Finding } from './rail.ts';
+import { readReceipts, verifyKeys, verifyReceipts } from './verify-receipts.ts';
 
 const PAGE = 500;
 
@@ -46,17 +43,11 @@ export function verifyNow(database: Executor, config: CoreConfig): Promise<Findi
 }
 
 /** Every fault that is found; none when all of it is what was approved. */
-export async function* verifyLedger(db: Executor, { origin, rpId }: CoreConfig): AsyncGenerator<Finding> {
-  const place: Place = { origin, rpId };
+export async function* verifyLedger(db: Executor, config: CoreConfig): AsyncGenerator<Finding> {
   for await (const side of everyRow<LedgerSide>((last) => everySide(db, last?.id ?? '', PAGE)))
     yield* verifySide(db, side);
-  for await (const row of everyRow<ReceiptRow>((last) => everyReceipt(db, last?.id ?? '', PAGE))) {
-    if (!textHash(row.operation).equals(row.operation_hash))
-      yield { of: row.id, what: 'its operation is not what its hash says' };
-    if (!textHash(row.assertion).equals(row.assertion_hash))
-      yield { of: row.id, what: 'its assertion is not what its hash says' };
-    yield* checkReceipt(storedReceipt(row), place);
-  }
+  yield* verifyKeys(db);
+  yield* verifyReceipts(db, config);
   for (const { transfer, what } of await unbalancedTransfers(db)) yield { of: transfer, what };
   for (const { id } of await misplacedEntries(db))
     yield { of: id, what: 'stands on the side of another account than its receipt names' };
@@ -96,26 +87,7 @@ async function* verifySide(db: Executor, side: LedgerSide): AsyncGenerator<Findi
 
 async function receiptsOfEntries(db: Executor, rows: readonly EntryRow[]) {
   const ids = rows.flatMap(({ receipt_id }) => receipt_id ?? []);
-  const found = ids.length === 0 ? [] : await receiptsNamed(db, ids);
-  const read = found.flatMap((row) => receipt.safeParse(storedReceipt(row)).data ?? []);
-  return new Map(read.map((one) => [one.id as string, one]));
-}
-
-/** As it stands there, whatever that is. */
-function storedReceipt({ id, at, operation, assertion, policies }: ReceiptRow): unknown {
-  return { id, at: at.toISOString(), operation: json(operation), assertion: json(assertion), policies: json(policies) };
-}
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-function textHash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return readReceipts(ids.length === 0 ? [] : await receiptsNamed(db, ids));
 }
 
 export function hashedEntryOf(row: EntryRow, currency: string): HashedEntry {

@@ -13,7 +13,7 @@ import {
 import type { CoreContext } from '../context.ts';
 import type { ListPage } from '../http/list-page.ts';
 import { selectAppNames } from '../installations/face.ts';
-import { admissions, policyOf } from './admit-payment.ts';
+import { admitting, policyOf } from './admit-payment.ts';
 import { type EntryRow, type ReceiptRow, selectEntries, sidesOf } from './ledger-queries.ts';
 import { policiesNaming, selectPolicies } from './policy-queries.ts';
 import { type ProposalRow, selectProposals } from './proposal-queries.ts';
@@ -85,8 +85,8 @@ export async function reviewOf(context: WalletContext, row: ProposalRow): Promis
     currency,
     value: BigInt(operation.amount.value),
   };
-  const admitted = await admissions(database, limited, context.clock());
-  const admittedBy = admitted?.map(({ policyId: id, name }) => ({ id, name })) ?? null;
+  const admitted = await admitting(database, limited, context.clock());
+  const admittedBy = admitted?.map(({ id, name }) => ({ id, name })) ?? null;
   return { ...common, admittedBy, present: [], recipients: [] };
 }
 

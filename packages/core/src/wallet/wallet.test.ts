@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
-import type { Notification, Receipt, WalletProposal } from '@platform/contract';
+import type { GrantsOpened, Notification, Receipt, WalletProposal } from '@platform/contract';
 import canonicalize from 'canonicalize';
 import { confirm, registerAccount, type TestAccount } from '../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../tests/support/constellation.ts';
@@ -120,8 +120,41 @@ test('twenty wait, one more is refused until one is decided', async () => {
   const more = () => app.call('/v1/services/wallet/payments', { body: payment(ben.name, '1') });
   const refused = await more();
   assert.deepEqual([refused.status, problemCode(refused)], [429, 'rate_limited']);
+  // Nothing is looked up for it: neither who is to be paid, nor trees of a thousand.
+  for (const [path, body] of [
+    ['payments', payment('nobody-here', '1')],
+    ['policies', policyFor(Array.from({ length: 1_000 }, (_, index) => `nobody-${index}`))],
+  ] as const)
+    assert.equal(problemCode(await app.call(`/v1/services/wallet/${path}`, { body })), 'rate_limited', path);
   assert.equal((await tryDecline(all[0]?.id ?? '')).status, 200);
   assert.equal((await more()).status, 201);
+});
+
+test('a permission of the wallet says what waits, how much more may, and what limits it', async () => {
+  const opened = async () => {
+    const { grants } = await ada.browser.take<GrantsOpened>(`/v1/apps/${app.appId}/opened`);
+    return Object.fromEntries(grants.map(({ id, opens }) => [id, opens.map(({ what, count }) => [what, count])]));
+  };
+  const of = (payments: number, policies: number, limiting: number) => ({
+    'wallet.payment.propose': [
+      ['wallet-proposals', payments],
+      ['wallet-proposals-left', 20 - payments - policies],
+      ['wallet-policies', limiting],
+    ],
+    'wallet.policy.propose': [
+      ['wallet-proposals', policies],
+      ['wallet-proposals-left', 20 - payments - policies],
+    ],
+  });
+  assert.deepEqual(await opened(), of(0, 0, 0));
+  await propose(app, payment(ben.name, '1'));
+  const policy = await propose(app, policyFor([ben.name]));
+  const ofAnother = await propose(app, policyFor([ben.name], { appIds: ['another-app' as never] }));
+  assert.deepEqual(await opened(), of(1, 2, 0));
+  for (const one of [policy, ofAnother]) await approve(ada, one);
+  assert.deepEqual(await opened(), of(1, 0, 1));
+  now = new Date(now.getTime() + 86_400_001);
+  assert.deepEqual(await opened(), of(0, 0, 1));
 });
 
 test('without enough nothing is paid, and the proposal waits', async () => {

@@ -4,6 +4,7 @@ import { EventEmitter, once } from 'node:events';
 import type { MessagingBridgeSubject } from '@platform/contract';
 import { beginTelling, keepTold } from '../conversations/attention.ts';
 import { type Awaited, awaitedBy } from '../conversations/awaited.ts';
+import { fetchMissing } from '../conversations/gaps.ts';
 import { takeSync } from '../conversations/take-sync.ts';
 import { OperationError } from '../failure.ts';
 import type { Log } from '../log.ts';
@@ -51,6 +52,14 @@ export interface Accounts {
    * @throws OperationError `conflict` where the transport's account is bound to another one
    */
   forget(subject: MessagingBridgeSubject): Promise<void>;
+  /**
+   * Fetches a piece of what is missing in a room of an account that is known, which stays open only if it was.
+   *
+   * @returns milliseconds until it should go on; `null` where nothing is missing
+   */
+  fetchMissing(accountId: string, roomId: string): Promise<number | null>;
+  /** Has a listener called with every room of which something is missing. */
+  onMissing(listener: (accountId: string, roomId: string) => void): void;
   /** Has a listener called with every account that waits for something after it was used. */
   onWaiting(listener: (accountId: string) => void): void;
   /** Resolves after the next change of an account, or when `signal` aborts. */
@@ -80,7 +89,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
   const entries = new Map<string, Entry>();
   const rooms = new Map<string, Set<string>>();
   const changes = new EventEmitter().setMaxListeners(0);
-  const waiting = new EventEmitter<{ account: [accountId: string] }>();
+  const waiting = new EventEmitter<{ account: [accountId: string]; room: [accountId: string, roomId: string] }>();
   /** Accounts that are no more: a call from before would make one anew. */
   const forgotten = new Set<string>();
   let isClosing = false;
@@ -98,7 +107,9 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   async function openCard(card: Card): Promise<Account> {
     try {
-      return await openAccount(card, { homeserver, turns: entryOf(card.accountId).turns, ending, log });
+      const { accountId } = card;
+      const onMissing = (roomId: string) => void waiting.emit('room', accountId, roomId);
+      return await openAccount(card, { homeserver, turns: entryOf(accountId).turns, ending, log, onMissing });
     } catch (error) {
       if (!(error instanceof DamagedStoreError)) throw error;
       log.error({ userId: card.userId }, error.message);
@@ -180,6 +191,7 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   function noteNews(accountId: string, account: Account, after: number): void {
     const { book } = account;
+    for (const id of book.forgotten()) notices.dropConversation(accountId, id);
     if (book.last() <= after) return;
     notices.look(
       accountId,
@@ -194,6 +206,28 @@ export function openAccounts(options: AccountsOptions): Accounts {
     if (card?.ready !== true || !cards.hasStore(card))
       throw new OperationError('not_found', 'There is no such account.');
     return { card, name: '' };
+  }
+
+  /** Works with an account for which nobody asked. @returns `null` where it was forgotten since */
+  async function unused<Result>(
+    accountId: string,
+    work: (account: Account) => Promise<Result>,
+  ): Promise<Result | null> {
+    if (cards.of(accountId) === undefined) return null;
+    const entry = entryOf(accountId);
+    const { usedAt } = entry;
+    const wasOpen = entry.account !== null;
+    return within(
+      accountId,
+      () => knownCard(accountId),
+      async (account) => {
+        const { usedAt: begun } = entry;
+        const result = await work(account);
+        // Unless somebody used it while this waited apart.
+        if (entry.usedAt === begun) entry.usedAt = wasOpen ? usedAt : clock() - idle;
+        return result;
+      },
+    );
   }
 
   async function forget({ accountId, transportUserId: userId }: MessagingBridgeSubject): Promise<void> {
@@ -224,7 +258,8 @@ export function openAccounts(options: AccountsOptions): Accounts {
 
   async function closeUnused(): Promise<void> {
     for (const entry of entries.values()) {
-      const isUnused = () => entry.account !== null && clock() - entry.usedAt >= idle;
+      // What was fetched of what is missing is in memory alone.
+      const isUnused = () => entry.account?.book.held.size === 0 && clock() - entry.usedAt >= idle;
       if (!entry.turns.isIdle || !isUnused()) continue;
       await entry.turns.take(async () => {
         const { account } = entry;
@@ -279,23 +314,13 @@ export function openAccounts(options: AccountsOptions): Accounts {
     },
     forget,
     onWaiting: (listener) => void waiting.on('account', listener),
-    refresh: async (accountId) => {
-      // It was forgotten since it was marked.
-      if (cards.of(accountId) === undefined) return null;
-      const entry = entryOf(accountId);
-      const { usedAt } = entry;
-      const wasOpen = entry.account !== null;
-      return within(
-        accountId,
-        () => knownCard(accountId),
-        async (account) => {
-          await takeSync(account, clock);
-          // Nobody used it.
-          entry.usedAt = wasOpen ? usedAt : clock() - idle;
-          return awaitedBy(account);
-        },
-      );
-    },
+    onMissing: (listener) => void waiting.on('room', listener),
+    fetchMissing: (accountId, roomId) => unused(accountId, (account) => fetchMissing(account, roomId, clock)),
+    refresh: (accountId) =>
+      unused(accountId, async (account) => {
+        await takeSync(account, clock);
+        return awaitedBy(account);
+      }),
     async changed(accountId, signal) {
       await once(changes, accountId, { signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;

@@ -14,7 +14,6 @@ export interface Dirty {
   close(): Promise<void>;
 }
 
-const AT_ONCE = 8;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const FIRST_WAIT_MS = 100;
@@ -22,14 +21,18 @@ const FIRST_WAIT_MS = 100;
 /**
  * @param sync takes in what is new. @returns the most milliseconds until it should be done again though nobody marks it, as what
  * it waits for is not announced; `null` where it waits for nothing
+ *
+ * @param atOnce of all accounts
  */
-export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log): Dirty {
+export function openDirty(sync: (accountId: string) => Promise<number | null>, log: Log, atOnce: number): Dirty {
   const marked = new Set<string>();
   const running = new Map<string, Promise<void>>();
   const failures = new Map<string, number>();
   /** Of syncs after which an account waits. */
   const waits = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
+  /** What was said of a failure, until something goes well: one cause has all accounts fail. */
+  let said = '';
   let isClosed = false;
 
   function later(accountId: string, milliseconds: number): void {
@@ -46,6 +49,7 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
     try {
       const longest = await sync(accountId);
       failures.delete(accountId);
+      said = '';
       if (longest === null) {
         waits.delete(accountId);
         return;
@@ -56,15 +60,17 @@ export function openDirty(sync: (accountId: string) => Promise<number | null>, l
     } catch (error) {
       const count = (failures.get(accountId) ?? 0) + 1;
       failures.set(accountId, count);
-      if (!(error instanceof HomeserverGoneError) || count === 1)
+      const { message } = error as Error;
+      if (message !== said && (!(error instanceof HomeserverGoneError) || count === 1))
         log.warn({ err: error, accountId }, 'the news of an account could not be taken in');
+      said = message;
       later(accountId, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(count, 10)));
     }
   }
 
   function next(): void {
     for (const accountId of marked) {
-      if (isClosed || running.size >= AT_ONCE) return;
+      if (isClosed || running.size >= atOnce) return;
       // What came during its sync is for the one after it.
       if (running.has(accountId)) continue;
       marked.delete(accountId);

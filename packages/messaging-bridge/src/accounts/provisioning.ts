@@ -1,9 +1,8 @@
 // Makes an account known to the homeserver, with one device whose keys are published. Every step can be repeated, so a crash
 // in between is none.
 import type { MessagingBridgeSubject } from '@platform/contract';
-import * as z from 'zod';
 import { OperationError } from '../failure.ts';
-import { type As, type Homeserver, MatrixError, serverOf } from '../matrix/homeserver.ts';
+import { type As, type Homeserver, MatrixError, saysNotThere, serverOf } from '../matrix/homeserver.ts';
 import { anything, devicesAnswer } from '../matrix/shapes.ts';
 import type { Card, Cards } from '../store/cards.ts';
 import type { Account } from './account.ts';
@@ -12,13 +11,6 @@ import type { Account } from './account.ts';
 const DEVICE_NAME = 'Platform';
 /** It declines invitations one by one, at other servers. What is not done by then goes on. */
 const DEACTIVATION_MS = 35_000;
-const whoamiAnswer = z.object({ user_id: z.string() });
-
-/** The user of the application service itself, at its homeserver. @throws MatrixError where it does not know the service */
-export async function userOfService(homeserver: Homeserver): Promise<string> {
-  const path = ['_matrix', 'client', 'v3', 'account', 'whoami'];
-  return (await homeserver.request(null, { method: 'GET', path, answer: whoamiAnswer })).user_id;
-}
 
 /**
  * The card of an account, which is made where there is none, or where its store is gone: that is a new device.
@@ -111,9 +103,20 @@ export async function deactivate(homeserver: Homeserver, userId: string): Promis
         asksOthers: true,
       },
     )
-    .catch((error: unknown) => {
-      // It was never there, or is no more.
-      const isGone = error instanceof MatrixError && (error.status === 403 || error.status === 404);
-      if (!isGone) throw error;
+    .catch(async (error: unknown) => {
+      // Of somebody whom it does not know the homeserver refuses everything, as it does where the registration is another one.
+      if (!saysNotThere(error) || (await hasProfile(homeserver, userId))) throw error;
     });
+}
+
+/** Whether anybody has a name: the homeserver knows its own. @throws MatrixError, HomeserverGoneError where it does not say */
+async function hasProfile(homeserver: Homeserver, userId: string): Promise<boolean> {
+  const path = ['_matrix', 'client', 'v3', 'profile', userId];
+  try {
+    await homeserver.request(null, { method: 'GET', path, answer: anything });
+    return true;
+  } catch (error) {
+    if (error instanceof MatrixError && error.code === 'M_NOT_FOUND') return false;
+    throw error;
+  }
 }

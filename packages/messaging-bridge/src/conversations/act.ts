@@ -2,7 +2,9 @@
 import type { Account } from '../accounts/account.ts';
 import { OperationError } from '../failure.ts';
 import { type Conversation, conversationIdOf } from './book.ts';
+import { isHeard } from './gaps.ts';
 import { currentRoom, makeRoom, untilEncrypted } from './open-room.ts';
+import { HEARD_BEFORE_OPEN_MS } from './rules.ts';
 import { readUpTo } from './take-receipts.ts';
 import { join, leaveRoom, takeSync } from './take-sync.ts';
 
@@ -66,6 +68,7 @@ export async function accept(account: Account, id: string, clock: Clock): Promis
       throw error;
     }
     await store.commit();
+    await isHeard(account, id, HEARD_BEFORE_OPEN_MS);
     return current(account, id);
   }
   throw new OperationError('unreachable', 'The room of the request could not be joined. Try again later.');

@@ -25,15 +25,24 @@ export function attentionOf({ state, unread, readTo }: Conversation): string {
 
 export const isRequest = ({ attention }: Pick<Untold, 'attention'>) => attention === 'request';
 
-/** `null` where core knows how it is. */
-export function untoldOf(book: Book, conversation: Conversation): Untold | null {
+/**
+ * `null` where core knows how it is.
+ *
+ * @param isOffered core was told something since, and has not said that it kept that: it may know it, or not
+ */
+export function untoldOf(book: Book, conversation: Conversation, isOffered = false): Untold | null {
   const attention = attentionOf(conversation);
   const { attention: told, count } = book.told.get(conversation.id) ?? { attention: '', count: 0 };
-  return attention === told ? null : { conversation, attention, id: `${book.epoch()}.${conversation.id}.${count}` };
+  if (attention === told && !isOffered) return null;
+  // Named after what it says as well: core takes something new under a name that it has kept for what it knows.
+  const says = attention === '' ? 'nothing' : attention.replace(' ', '-');
+  return { conversation, attention, id: `${book.epoch()}.${conversation.id}.${count}.${says}` };
 }
 
 /** Core knows it now. */
 export function keepTold(book: Book, conversationId: string, attention: string): void {
+  // It was forgotten meanwhile.
+  if (book.conversations.get(conversationId) === undefined) return;
   const count = (book.told.get(conversationId)?.count ?? 0) + 1;
   book.told.set(conversationId, { attention, count });
 }

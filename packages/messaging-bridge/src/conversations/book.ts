@@ -2,7 +2,7 @@
 // is with one person: rooms come and go, by upgrades and by either side beginning anew.
 import { createHash, randomBytes } from 'node:crypto';
 import type { ConversationState } from '@platform/contract';
-import type { RoomEvent } from '../matrix/shapes.ts';
+import type { JoinedRoom, RoomEvent } from '../matrix/shapes.ts';
 import type { AccountStore, Table } from '../store/account-store.ts';
 import type { Told } from './attention.ts';
 import { MESSAGE_BYTES, MOST_BYTES } from './rules.ts';
@@ -41,7 +41,7 @@ export interface Room {
   readonly encrypted: boolean;
   /** The room that an upgrade put in its place, and a server that is in it. */
   readonly replacement: { readonly roomId: string; readonly via: string } | null;
-  /** What was said in it before this account joined was fetched. */
+  /** A sync has shown it since this account joined. */
   readonly filled: boolean;
   /** Cannot be joined: the invitation was withdrawn, or the room is no more. */
   readonly dead: boolean;
@@ -77,6 +77,17 @@ export interface Undecrypted {
   readonly since: number;
 }
 
+/** What a sync had of a room while something before it was missing; by its place. */
+export interface Held {
+  readonly roomId: string;
+  readonly place: number;
+  readonly joined: JoinedRoom;
+  /** Where fetching what is missing right before it begins, backwards; `null` where that is held too. */
+  readonly from: string | null;
+  /** Fetches that failed. */
+  readonly tries: number;
+}
+
 /** A message of this account, from before it was sent. */
 export interface Sending {
   /** As the homeserver knows it. */
@@ -110,6 +121,7 @@ export interface Book {
   readonly rooms: Table<Room>;
   readonly messages: Table<Message>;
   readonly undecrypted: Table<Undecrypted>;
+  readonly held: Table<Held>;
   readonly sendings: Table<Sending>;
   readonly comparisons: Table<Comparison>;
   /** By the other side of a conversation. */
@@ -131,6 +143,8 @@ export interface Book {
   undecryptedBytes(): number;
   /** Removes a conversation in which nothing was said, with all that is known of it. */
   forget(conversation: string): void;
+  /** Those that were forgotten since this was last asked. */
+  forgotten(): readonly string[];
   /** Of one conversation, in their places. */
   messagesOf(conversation: string): readonly string[];
   /** Messages that changed after a number, in the order of their changes. */
@@ -148,6 +162,7 @@ export function openBook(store: AccountStore): Book {
   const messages = store.table<Message>('messages');
   const meta = store.table<string>('meta');
   const undecrypted = measured(store.table<Undecrypted>('undecrypted'));
+  const held = store.table<Held>('held');
   const allowances = store.table<Allowance>('allowances');
   const told = store.table<Told>('told');
   const epoch = meta.get('epoch') ?? randomBytes(8).toString('hex');
@@ -157,6 +172,7 @@ export function openBook(store: AccountStore): Book {
   for (const { changed, place } of messages.values()) last = Math.max(last, changed, place);
   for (const { since } of rooms.values()) last = Math.max(last, since);
   for (const { place } of undecrypted.values()) last = Math.max(last, place);
+  for (const { place } of held.values()) last = Math.max(last, place);
   let feed = [...messages.values()]
     .toSorted((a, b) => a.changed - b.changed)
     .map(({ id, changed }) => ({ id, changed }));
@@ -167,6 +183,7 @@ export function openBook(store: AccountStore): Book {
     return list;
   };
   const ciphers = new Map<string, string>();
+  let forgotten: string[] = [];
   const bytesOf = new Map<string, number>();
   const weigh = (conversation: string, bytes: number) => {
     const total = (bytesOf.get(conversation) ?? 0) + bytes;
@@ -206,6 +223,7 @@ export function openBook(store: AccountStore): Book {
     rooms,
     messages,
     undecrypted,
+    held,
     sendings: store.table('sendings'),
     comparisons: store.table('comparisons'),
     allowances,
@@ -241,7 +259,13 @@ export function openBook(store: AccountStore): Book {
       allowances.delete(conversation);
       told.delete(conversation);
       placed.delete(conversation);
+      forgotten.push(conversation);
       for (const room of [...rooms.values()]) if (room.conversation === conversation) rooms.delete(room.id);
+    },
+    forgotten() {
+      const gone = forgotten;
+      forgotten = [];
+      return gone;
     },
     messagesOf: (conversation) => listOf(conversation).map(({ id }) => id),
     *changedAfter(number) {

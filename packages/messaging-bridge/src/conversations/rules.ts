@@ -22,9 +22,18 @@ export const MESSAGE_BYTES = 512;
 /** Events that are fetched of what a sync left out, newest first, and pages of them. */
 export const BACKFILL_PAGES = 50;
 export const BACKFILL_EVENTS = 100;
+/** Bytes of them, which are in memory until all are there. */
+export const BACKFILL_BYTES = 16 * 1024 * 1024;
 /** Milliseconds for a page of what a sync left out, and tries of one room: its history may be at a server that never answers. */
 export const BACKFILL_MS = 10_000;
 export const BACKFILL_TRIES = 3;
+/** Milliseconds for which a message waits for what was said before it, and an acceptance for what was said before that. */
+export const HEARD_BEFORE_SENDING_MS = 20_000;
+export const HEARD_BEFORE_OPEN_MS = 3_000;
+/** Syncs of one room that wait for what is missing before them: with one more, all of them are fetched again. */
+export const MOST_HELD = 100;
+/** Events that are taken in one after the other, before other work of the account has its turn. */
+export const EVENTS_AT_ONCE = 50;
 /** Messages that wait for their keys, and their bytes. */
 export const MOST_UNDECRYPTED = 1_000;
 export const MOST_UNDECRYPTED_BYTES = 8 * 1024 * 1024;

@@ -3,16 +3,17 @@ import { createHash } from 'node:crypto';
 import type { MessagingBridgeInput } from '@platform/contract';
 import type { Account } from '../accounts/account.ts';
 import { OperationError } from '../failure.ts';
-import { MatrixError } from '../matrix/homeserver.ts';
+import { MatrixError, saysNotThere } from '../matrix/homeserver.ts';
 import type { Obstacles } from '../matrix/machine.ts';
 import { sentAnswer } from '../matrix/shapes.ts';
 import type { Book, Conversation, Message, Sending } from './book.ts';
+import { isHeard } from './gaps.ts';
 import { currentRoom, makeRoom } from './open-room.ts';
-import { MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
+import { HEARD_BEFORE_SENDING_MS, MOST_SENDINGS, REQUEST_MESSAGES } from './rules.ts';
 import { sayNewIdentity, sayUnconfirmed } from './say-keys.ts';
 import { settleSending } from './take-events.ts';
 import { presentIn } from './take-rooms.ts';
-import { takeSync } from './take-sync.ts';
+import { isOfRoom, takeSync } from './take-sync.ts';
 
 /** Within the turns of the account and of the conversation. @throws OperationError */
 export async function sendMessage(
@@ -29,9 +30,12 @@ export async function sendMessage(
   if (known !== undefined && known.messageId !== null) return messageOf(book, known.messageId);
   // Devices that are new get no key otherwise; and what was sent before a crash may be there.
   await takeSync(account, clock);
+  await requireHeard(account, input.conversationId, clock);
   const sending =
     book.sendings.get(transactionId) ?? (await prepare(account, { ...input, transactionId }, digest, clock));
   if (sending.messageId !== null) return messageOf(book, sending.messageId);
+  // It may have been encrypted before the conversation was left, by a call that did not get as far as this.
+  requireSendable(book, input.conversationId);
   return messageOf(book, await put(account, sending, clock));
 }
 
@@ -51,6 +55,14 @@ function messageOf(book: Book, id: string): Message {
   return message;
 }
 
+/** What is written now comes after all that was said before. @throws OperationError `unavailable` */
+async function requireHeard(account: Account, id: string, clock: () => number): Promise<void> {
+  const begun = account.book.last();
+  if (!(await isHeard(account, id, HEARD_BEFORE_SENDING_MS)))
+    throw new OperationError('unavailable', 'What was said before is still being fetched. Try again later.');
+  if (account.book.last() > begun) await takeSync(account, clock);
+}
+
 /** Encrypts it and keeps that, so that it is the same that is sent again. */
 async function prepare(
   account: Account,
@@ -59,8 +71,10 @@ async function prepare(
   clock: () => number,
 ): Promise<Sending> {
   const { book, machine, store } = account;
+  const before = requireSendable(book, conversationId);
+  const room = currentRoom(account, before) ?? (await makeRoom(account, before.other, clock));
+  // Who left or blocked the other side while their server was asked has the last word.
   const conversation = requireSendable(book, conversationId);
-  const room = currentRoom(account, conversation) ?? (await makeRoom(account, conversation.other, clock));
   await sayNewIdentity(account, conversation.other, clock());
   // Not to the other side where it has left: the key is then another one, which it never gets.
   requireNoObstacle(await machine.share(room.id, presentIn(room)));
@@ -113,13 +127,13 @@ async function put(account: Account, sending: Sending, clock: () => number): Pro
       answer: sentAnswer,
     })
     .catch(async (error: unknown) => {
-      if (!isFinal(error)) throw error;
+      if (!(await isFinal(account, error))) throw error;
       // As it is it never goes out: asked for again, it is made anew, perhaps for another room.
       book.sendings.delete(sending.transactionId);
       await store.commit();
-      if (error.status === 403)
+      if (saysNotThere(error))
         throw new OperationError('conflict', 'The other side does not let this account write in their room.');
-      if (error.code !== 'M_TOO_LARGE') throw error;
+      if (!(error instanceof MatrixError && error.code === 'M_TOO_LARGE')) throw error;
       throw new OperationError('conflict', 'The message is too long: encrypted, it has more than 64 KiB.');
     });
   settleSending(book, sending.transactionId, id, clock(), userId);
@@ -128,8 +142,10 @@ async function put(account: Account, sending: Sending, clock: () => number): Pro
 }
 
 /** Whether the homeserver has refused what it was sent, and will do so again. */
-const isFinal = (error: unknown): error is MatrixError =>
-  error instanceof MatrixError && [400, 403, 404, 413].includes(error.status);
+async function isFinal(account: Account, error: unknown): Promise<boolean> {
+  if (error instanceof MatrixError && (error.status === 400 || error.status === 413)) return true;
+  return isOfRoom(account, error);
+}
 
 /** Those that are done, in the order in which they came. */
 function forgetOldest(book: Book): void {

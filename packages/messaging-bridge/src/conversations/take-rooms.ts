@@ -2,6 +2,7 @@
 import { serverOf } from '../matrix/homeserver.ts';
 import type { InvitedRoom, RoomEvent } from '../matrix/shapes.ts';
 import { isUserId, membership as membershipShape } from '../matrix/shapes.ts';
+import { untoldOf } from './attention.ts';
 import { type Book, type Conversation, conversationIdOf, type Membership, type Room } from './book.ts';
 import { DECLINED_MS, MOST_ENDED, MOST_REQUESTS, MOST_ROOMS } from './rules.ts';
 
@@ -138,12 +139,12 @@ export function takeLeft(book: Book, roomId: string, now: number): void {
 
 /** Whoever asks and takes it back, again and again under other names, does not fill an account with that. */
 export function forgetEnded(book: Book, now: number): void {
-  const ended = [...book.conversations.values()].filter(
-    ({ state, closed, lastMessageAt }) =>
-      state === 'left' &&
-      lastMessageAt === null &&
-      (closed?.by === 'withdrawn' || (closed?.by === 'declined' && now - closed.at >= DECLINED_MS)),
-  );
+  const ended = [...book.conversations.values()].filter((conversation) => {
+    const { state, closed, lastMessageAt } = conversation;
+    const isOver = closed?.by === 'withdrawn' || (closed?.by === 'declined' && now - closed.at >= DECLINED_MS);
+    // Core is to hear first that it no longer waits for its person.
+    return state === 'left' && lastMessageAt === null && isOver && untoldOf(book, conversation) === null;
+  });
   const oldest = ended.toSorted((a, b) => a.changed - b.changed);
   for (const { id } of oldest.slice(0, Math.max(0, ended.length - MOST_ENDED))) book.forget(id);
 }

@@ -1,16 +1,15 @@
 // Asks the homeserver what is new for an account, and takes it in. What was pushed is a doorbell; this is the truth: keys
 // first, then rooms, then where the next sync begins, so that whatever is lost by a crash comes again.
-import type * as z from 'zod';
 import type { Account } from '../accounts/account.ts';
-import { HomeserverGoneError, MatrixError } from '../matrix/homeserver.ts';
-import { anything, type JoinedRoom, messagesAnswer, type RoomEvent, syncAnswer } from '../matrix/shapes.ts';
+import { HomeserverGoneError, MatrixError, saysNotThere, whoIs } from '../matrix/homeserver.ts';
+import { anything, type JoinedRoom, syncAnswer } from '../matrix/shapes.ts';
 import type { Room } from './book.ts';
 import { declineComparisons } from './decline-comparisons.ts';
 import { expectedOf } from './expected.ts';
-import { BACKFILL_EVENTS, BACKFILL_MS, BACKFILL_PAGES, BACKFILL_TRIES, MOST_ROOMS } from './rules.ts';
+import { hear } from './gaps.ts';
+import { MOST_ROOMS } from './rules.ts';
 import { sayNewIdentity } from './say-keys.ts';
-import { hasUnshown, note, retryUndecrypted, takeEvents, wasAbsent } from './take-events.ts';
-import { takeReceipts } from './take-receipts.ts';
+import { hasUnshown, note, retryUndecrypted } from './take-events.ts';
 import {
   afterMembers,
   conversationWith,
@@ -22,7 +21,7 @@ import {
   takeLeft,
   withState,
 } from './take-rooms.ts';
-import { BECAME_GROUP, MISSED, NEW_DEVICE } from './words.ts';
+import { BECAME_GROUP, NEW_DEVICE } from './words.ts';
 
 /** Syncs one after the other at most: a homeserver that has ever more news does not keep a turn. */
 const MOST_SYNCS = 50;
@@ -108,20 +107,9 @@ async function takeJoined(account: Account, roomId: string, joined: JoinedRoom, 
     filled: true,
     dead: false,
   };
-  const missed = joined.timeline.limited || isNew ? await missedEvents(account, next, joined, now) : [];
   book.rooms.set(roomId, next);
-  await takeEvents(account, next, heardOf(next, [...missed, ...joined.timeline.events]), now);
-  takeReceipts(account, next, joined);
-  const last = joined.timeline.events.at(-1);
-  if (last !== undefined && book.conversations.get(conversation)?.state === 'left')
-    book.rooms.set(roomId, { ...next, unheardTo: last.event_id });
+  await hear(account, next, { isNew, joined }, now);
   afterMembers(book, next);
-}
-
-/** Without what was said while this account did not listen, or was away. */
-function heardOf({ unheardTo, wasLeft }: Room, events: readonly RoomEvent[]): readonly RoomEvent[] {
-  const heard = events.slice(events.findLastIndex(({ event_id: id }) => id === unheardTo) + 1);
-  return wasLeft === true ? heard.filter((event) => !wasAbsent(event)) : heard;
 }
 
 /** Whose conversation a room is in which this account finds itself, such as one whose making was not answered. */
@@ -137,53 +125,6 @@ function conversationOf(account: Account, room: Room, now: number): string | nul
   if (isReplacement && account.book.conversations.size > before)
     note(account, conversation, account.userId, NEW_DEVICE, now);
   return conversation.id;
-}
-
-/** What the homeserver left out of a timeline, oldest first: back to what is known, or to the begin. */
-async function missedEvents(account: Account, room: Room, { timeline }: JoinedRoom, now: number): Promise<RoomEvent[]> {
-  const { book, homeserver, as } = account;
-  const isKnown = ({ event_id: id }: RoomEvent) =>
-    id === room.unheardTo || book.messages.get(id) !== undefined || book.undecrypted.get(id) !== undefined;
-  // A device that is new cannot read what was before it.
-  if (timeline.prev_batch === undefined || book.meta.get('replacement') === 'yes') return [];
-  const missed: RoomEvent[] = [];
-  let from: string | undefined = timeline.prev_batch;
-  for (let page = 0; page < BACKFILL_PAGES && from !== undefined; page += 1) {
-    const answer: z.infer<typeof messagesAnswer> | null = await homeserver
-      .request(as, {
-        method: 'GET',
-        path: ['_matrix', 'client', 'v3', 'rooms', room.id, 'messages'],
-        query: { dir: 'b', from, limit: String(BACKFILL_EVENTS) },
-        answer: messagesAnswer,
-        patience: BACKFILL_MS,
-      })
-      .catch((error: unknown) => {
-        // The homeserver asks others for it, which one room must not stop an account for.
-        if (!isLastTry(account, room)) throw error;
-        return null;
-      });
-    if (answer === null) {
-      const conversation = book.conversations.get(room.conversation);
-      if (conversation !== undefined) note(account, conversation, conversation.other, MISSED, now);
-      break;
-    }
-    const { chunk, end }: z.infer<typeof messagesAnswer> = answer;
-    const known = chunk.findIndex(isKnown);
-    missed.push(...(known === -1 ? chunk : chunk.slice(0, known)));
-    if (known !== -1 || chunk.length === 0) break;
-    from = end;
-  }
-  book.meta.delete(triesOf(room));
-  return missed.reverse();
-}
-
-const triesOf = ({ id }: Room) => `backfill ${id}`;
-
-/** Counts the tries, also of an account that was closed between them: each is the next sync's. */
-function isLastTry({ book }: Account, room: Room): boolean {
-  const tries = Number(book.meta.get(triesOf(room)) ?? 0) + 1;
-  book.meta.set(triesOf(room), String(tries));
-  return tries >= BACKFILL_TRIES;
 }
 
 /** What follows from what was taken in: rooms to join, and rooms to leave. Each is tried again by the next sync. */
@@ -266,8 +207,7 @@ export async function join(
     return true;
   } catch (error) {
     if (!(error instanceof MatrixError)) throw error;
-    if (error.code === 'M_FORBIDDEN' || error.code === 'M_NOT_FOUND')
-      book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), dead: true });
+    if (await isOfRoom(account, error)) book.rooms.set(room.id, { ...(book.rooms.get(room.id) ?? room), dead: true });
     return false;
   }
 }
@@ -286,6 +226,16 @@ async function follow(account: Account, { conversation, replacement }: Room, clo
   return joinInPassing(account, room, clock, replacement.via);
 }
 
+/**
+ * Whether a refusal says that a room is not there for an account, and will not be. Where the homeserver takes nothing of the
+ * account, as with another registration, it says nothing of the room.
+ *
+ * @throws MatrixError, HomeserverGoneError where it takes nothing
+ */
+export async function isOfRoom({ homeserver, as }: Account, error: unknown): Promise<boolean> {
+  return saysNotThere(error) && (await whoIs(homeserver, as)) === as.userId;
+}
+
 /** Leaves a room for good. */
 export async function leaveRoom(account: Account, roomId: string): Promise<void> {
   const { homeserver, as, book } = account;
@@ -298,9 +248,9 @@ export async function leaveRoom(account: Account, roomId: string): Promise<void>
         answer: anything,
         asksOthers: true,
       })
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         // It is as if left where the account is not in it any more.
-        if (!(error instanceof MatrixError && (error.status === 403 || error.status === 404))) throw error;
+        if (!(await isOfRoom(account, error))) throw error;
       }),
   );
   const room = book.rooms.get(roomId);

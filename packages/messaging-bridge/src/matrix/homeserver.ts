@@ -42,6 +42,14 @@ export interface Homeserver {
   close(): Promise<void>;
 }
 
+const whoami = ['_matrix', 'client', 'v3', 'account', 'whoami'];
+const whoamiAnswer = z.object({ user_id: z.string() });
+
+/** Who a request is of, for the homeserver. @throws MatrixError where it takes none of theirs */
+export async function whoIs(homeserver: Homeserver, as: As | null): Promise<string> {
+  return (await homeserver.request(as, { method: 'GET', path: whoami, answer: whoamiAnswer })).user_id;
+}
+
 /** Of a user id: the server whose user it is. */
 export const serverOf = (userId: string) => userId.slice(userId.indexOf(':') + 1);
 
@@ -59,6 +67,17 @@ export class MatrixError extends Error {
     this.retryAfter = retryAfter;
   }
 }
+
+/**
+ * Whether it says that what was asked about is not there, or not for who asks: Synapse says `M_UNKNOWN` of rooms that it does not
+ * know. Other refusals with these status codes are of something else: a path that a homeserver of another kind does not have, an
+ * account that is suspended, a limit.
+ */
+export const saysNotThere = (error: unknown): error is MatrixError =>
+  error instanceof MatrixError &&
+  (error.code === 'M_FORBIDDEN' ||
+    error.code === 'M_NOT_FOUND' ||
+    (error.status === 404 && error.code === 'M_UNKNOWN'));
 
 /** The homeserver does not answer, or with what no homeserver answers. */
 export class HomeserverGoneError extends Error {}

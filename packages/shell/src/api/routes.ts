@@ -142,6 +142,7 @@ export const shellRoutes = {
   'account.files.list': 'GET /v1/account/files',
   'account.files.save': 'POST /v1/account/files',
   'account.files.handOver': 'POST /v1/account/files/:id/apps',
+  'account.files.leave': 'DELETE /v1/account/files',
   'account.files.transfers': 'GET /v1/account/file-transfers',
   'account.files.takeBack': 'DELETE /v1/account/files/:id/apps/:appId',
   'account.collections.list': 'GET /v1/account/collections',
@@ -154,6 +155,8 @@ export const shellRoutes = {
   'account.connectionRequests.decide': 'POST /v1/account/connection-requests/:id',
   'account.connections.list': 'GET /v1/account/connections',
   'account.connections.revoke': 'DELETE /v1/account/connections/:id',
+  'recipient.read': 'GET /v1/account/recipient',
+  'recipient.put': 'PUT /v1/account/recipient',
 } as const;
 
 export type ShellRoute = keyof typeof shellRoutes;

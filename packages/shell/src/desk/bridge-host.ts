@@ -29,11 +29,9 @@ import { changeNotificationSettings, readNotificationSettings } from './notifica
 import { type Asker, prompt } from './prompts/ask.tsx';
 import { askToChangeAccount, askToInvite, askToUninvite } from './prompts/ask-operator.ts';
 import { askToInstall } from './prompts/ask-to-install.ts';
-import { askForContact } from './prompts/contact-pick.tsx';
 import { askToOpenLink } from './prompts/link-review.tsx';
 import { askToPause } from './prompts/pause-review.tsx';
 import { askToUninstall } from './prompts/uninstall-review.tsx';
-import { askToWithdraw } from './prompts/withdraw-review.tsx';
 import { openSearchFor } from './search/open-search.ts';
 import { showToast } from './toasts/toasts.ts';
 
@@ -99,6 +97,7 @@ const shellSide: ShellSide = {
   markAllRead: async (topics) => (await call('notifications.readAll', { body: { topics: [...topics] } })).updated,
   notificationSettings: readNotificationSettings,
   changeNotificationSettings,
+  recipient: () => import('./recipient/for-apps.ts'),
   open: openApp,
   goHome: () => go({ kind: 'home' }),
   becomeHome: changeHome,
@@ -112,7 +111,8 @@ const shellSide: ShellSide = {
   },
   ask: askLimit.ask,
   reviewInstall: (asker, appId, version) => askToInstall(appId, version, askerOf(asker)),
-  reviewWithdraw: (asker, appId, version) => askToWithdraw(appId, version, askerOf(asker)),
+  reviewWithdraw: async (asker, appId, version) =>
+    (await import('./prompts/withdraw-review.tsx')).askToWithdraw(appId, version, askerOf(asker)),
   reviewProposal: async (id) => (await import('./tools/proposal-review.tsx')).askAboutProposal(id),
   reviewDraft: async (asker, draftId) =>
     (await import('./drafts/ask-about-draft.ts')).askAboutDraft(draftId, askerOf(asker), asker),
@@ -120,7 +120,7 @@ const shellSide: ShellSide = {
   isPlatformAddress: (asker, url) => isPlatformAddress(url, location.origin, askerOf(asker).origin),
   reviewLink: (asker, url) => askToOpenLink(url, askerOf(asker)),
   saveFile: (asker, { file, name }) => saveForApp(askerOf(asker), file, name),
-  pickContact: (asker) => askForContact(askerOf(asker)),
+  pickContact: async (asker) => (await import('./prompts/contact-pick.tsx')).askForContact(askerOf(asker)),
   pickFile: async (asker, access) => (await import('./files/file-pick.tsx')).askForFile(askerOf(asker), asker, access),
   keepFile: async (asker, name) => (await import('./files/file-keep.tsx')).askToKeep(askerOf(asker), asker, name),
   reviewWalletProposal: async (asker, id) =>

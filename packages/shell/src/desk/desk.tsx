@@ -13,6 +13,7 @@ import { installedApps, readInstalledApps, refreshInstalledApps } from '../apps/
 import { pausedAt, readPause } from '../apps/pause.ts';
 import { claimDrafts, guardDrafts } from '../session/drafts.ts';
 import { followGuide, readGuide } from '../session/guide.ts';
+import { holdsPrf } from '../session/prf.ts';
 import { Bar } from './bar/bar.tsx';
 import { startBridge } from './bridge-host.ts';
 import { followConnectAddress } from './connections/connect-address.ts';
@@ -51,6 +52,7 @@ function begin(account: string): () => void {
   followAddress();
   const endRecent = followRecentApps(account);
   startBridge();
+  if (holdsPrf()) void import('./recipient/at-sign-in.ts').then(({ openAtSignIn }) => openAtSignIn(account));
   const endGuard = guardFields();
   const ready = Promise.all([readPause(), readApps(readInstalledApps)]);
   const endAddress = followNotificationAddress(ready);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { assertionCredential, registrationCredential } from '@platform/contract';
 import { assertionJson, extensionOutputs, isCredential, registrationJson } from './credential-json.ts';
-import { dropPrf, holdPrf, holdsPrf } from './prf.ts';
+import { holdPrf, takePrf } from './prf.ts';
 import { publicAssertion, publicRegistration } from './public-credential.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text).buffer;
@@ -98,8 +98,8 @@ for (const [what, change] of Object.entries(VARIANTS)) {
     const assertion = change(used());
     for (const credential of [registration, assertion]) {
       assert.ok(isCredential(credential));
-      holdPrf(extensionOutputs(credential));
-      assert.equal(holdsPrf(), false);
+      holdPrf(extensionOutputs(credential), 'one');
+      assert.equal(takePrf()?.first, null);
     }
     const registered = registrationCredential.parse(publicRegistration(registrationJson(registration)));
     const signedIn = assertionCredential.parse(publicAssertion(assertionJson(assertion)));
@@ -157,9 +157,8 @@ test('without a part that nothing replaces there is no credential', () => {
 test('a PRF result in any kind of bytes is held, and never sent', () => {
   for (const first of [bytes('secret'), new Uint8Array(bytes('secret')), [...Buffer.from('secret')]]) {
     const credential = { ...used(), getClientExtensionResults: () => ({ prf: { results: { first, second: null } } }) };
-    holdPrf(extensionOutputs(credential));
-    assert.equal(holdsPrf(), true);
-    dropPrf();
+    holdPrf(extensionOutputs(credential), 'one');
+    assert.equal(String.fromCharCode(...(takePrf()?.first ?? [])), 'secret');
     assert.doesNotMatch(JSON.stringify(publicAssertion(assertionJson(credential))), /results|c2VjcmV0/);
   }
 });

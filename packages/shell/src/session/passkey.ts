@@ -84,8 +84,9 @@ export async function createPasskey({ challengeId, publicKey }: CeremonyOptions)
     const options = PublicKeyCredential.parseCreationOptionsFromJSON(json);
     const credential = await navigator.credentials.create({ publicKey: options });
     if (!isCredential(credential)) throw new PasskeyError('The browser returned no passkey. Try again.');
-    holdPrf(extensionOutputs(credential));
-    return { challengeId, credential: publicRegistration(registrationJson(credential)) };
+    const made = registrationJson(credential);
+    holdPrf(extensionOutputs(credential), made.id);
+    return { challengeId, credential: publicRegistration(made) };
   } catch (error) {
     throw error instanceof PasskeyError ? error : explain(error, rpId, true);
   }
@@ -104,8 +105,9 @@ export async function askForPasskey({ challengeId, publicKey }: CeremonyOptions)
     const options = PublicKeyCredential.parseRequestOptionsFromJSON(json);
     const credential = await navigator.credentials.get({ publicKey: options });
     if (!isCredential(credential)) throw new PasskeyError('The browser returned no passkey. Try again.');
-    holdPrf(extensionOutputs(credential));
-    return { challengeId, credential: publicAssertion(assertionJson(credential)) };
+    const used = assertionJson(credential);
+    holdPrf(extensionOutputs(credential), used.id);
+    return { challengeId, credential: publicAssertion(used) };
   } catch (error) {
     throw error instanceof PasskeyError ? error : explain(error, rpId, false);
   }

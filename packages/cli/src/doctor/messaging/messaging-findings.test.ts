@@ -29,6 +29,8 @@ interface Homeserver {
   bridge: string;
   reachesBridge: boolean;
   token: string;
+  /** Why the bridge cannot work. */
+  trouble: string | null;
 }
 
 async function world(t: TestContext) {
@@ -43,6 +45,7 @@ async function world(t: TestContext) {
     bridge: `@platform-messaging:${serverName}`,
     reachesBridge: true,
     token: TOKEN,
+    trouble: null,
     name: serverName,
   };
   federated.answer = (req, res) =>
@@ -56,7 +59,10 @@ async function world(t: TestContext) {
     else send(state.reachesBridge ? 200 : 502, {});
   });
   const bridgeUrl = await listening(t, (req, res) => {
-    res.writeHead(req.headers.authorization === `Bearer ${state.token}` ? 400 : 401).end('{}');
+    const failure = { version: 1, error: { code: 'unavailable', message: state.trouble } };
+    if (req.headers.authorization !== `Bearer ${state.token}`) res.writeHead(401).end('{}');
+    else if (state.trouble === null) res.writeHead(400).end('{}');
+    else res.writeHead(503).end(JSON.stringify(failure));
   });
   const config: Settings = {
     messaging: {
@@ -111,6 +117,7 @@ test('each thing that is amiss is named, with what to do', async (t) => {
     Object.assign(state, former);
   };
   await change({ token: 'another' }, /does not accept PLATFORM_MESSAGING_BRIDGE_TOKEN/);
+  await change({ trouble: 'The store is an old copy.' }, /cannot work: The store is an old copy .*something is amiss/);
   await change({ versions: ['r0.6.1', 'v1.6'] }, /too old/);
   await change({ knowsRegistration: false }, /app_service_config_files/);
   await change({ bridge: '@platform-messaging:elsewhere' }, /must be the same/);

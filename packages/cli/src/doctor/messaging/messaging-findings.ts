@@ -1,6 +1,6 @@
 // What `platform doctor` and `platform messaging init` say of messages to other servers: core reaches the bridge, the bridge and its
 // homeserver reach each other, and other servers and clients find the homeserver.
-import { MESSAGING_BRIDGE_PATH, MESSAGING_BRIDGE_VERSION } from '@platform/contract';
+import { MESSAGING_BRIDGE_PATH, MESSAGING_BRIDGE_VERSION, messagingBridgeFailure } from '@platform/contract';
 import type { PlatformConfig } from '@platform/core/config';
 import { reasonOf } from '@platform/core/start';
 import { findRegistration, type Registration, usersOf } from '../../messaging-bridge/registration.ts';
@@ -47,7 +47,15 @@ async function bridgeFindings({ messaging: { bridge }, outbound }: Settings): Pr
         'Set the same token for core and the bridge, and restart both.',
       ),
     ];
-  // It is asked for nothing, so that it refuses the request itself.
+  // It is asked for nothing, so that it refuses the request itself, or says why it cannot work.
+  const failure = messagingBridgeFailure.safeParse(answer.json).data;
+  if (failure !== undefined)
+    return [
+      bad(
+        `the bridge at ${bridge.url} cannot work: ${failure.error.message.replace(/\.$/, '')}`,
+        'See its log, and docs/operations/messaging.md, “When something is amiss”.',
+      ),
+    ];
   if (answer.status !== 400 && answer.json.version !== MESSAGING_BRIDGE_VERSION)
     return [
       bad(

@@ -1,11 +1,13 @@
 // Begins ceremonies: a challenge that works once, for one operation, and the options for the browser.
 import { createHash } from 'node:crypto';
-import { type CeremonyOptions, type ConfirmedOperation, refuse } from '@platform/contract';
+import { type CeremonyOptions, type ConfirmedOperation, type PasskeyConfirmation, refuse } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import { newId } from '../../credentials/ids.ts';
 import { isMissingReference } from '../../database/missing-reference.ts';
+import { insertUsedConfirmation } from '../confirmation-queries.ts';
 import { type Challenge, type Executor, insertChallenge, type Passkey, passkeysOf, takeChallenge } from '../queries.ts';
 import type { SessionCaller } from '../sessions/session-caller.ts';
+import { assertionIdentity } from '../webauthn/assertion-identity.ts';
 import { passkeyAlgorithms } from '../webauthn/passkey-algorithms.ts';
 
 type Bindings = Partial<Omit<Challenge, 'id' | 'operation' | 'expires_at'>> & {
@@ -19,6 +21,9 @@ export interface PasskeyOwner {
   readonly key: string;
   readonly name: string;
 }
+
+/** Operations in which the shell opens the recipient of the account, to wrap it for a further passkey, or makes another. */
+const OPENS_RECIPIENT: readonly ConfirmedOperation[] = ['passkey.add', 'recipient.replace'];
 
 /** PublicKeyCredentialCreationOptionsJSON (WebAuthn Level 3, section 5.1.8) bound to `operation`. */
 export async function beginCreation(
@@ -40,7 +45,8 @@ export async function beginCreation(
       excludeCredentials: existing.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
       authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
       attestation: 'none',
-      extensions: { credProps: true, prf: {} },
+      // Some passkeys give a result at once; others say only whether they ever will.
+      extensions: { credProps: true, prf: { eval: { first: prfInputs(config).first } } },
     },
   };
 }
@@ -78,7 +84,7 @@ export async function beginConfirmation(
   const milliseconds = Math.min(own?.milliseconds ?? config.challengeMilliseconds, config.challengeMilliseconds);
   const { id, challenge } = await storeChallenge(context, 'confirm', {
     ...bindings,
-    ...(own === undefined ? {} : { challenge: own.challenge, milliseconds }),
+    ...(own === undefined ? {} : { challenge: own.challenge, milliseconds, repeats_until: own.repeatsUntil }),
   });
   return {
     challengeId: id,
@@ -88,6 +94,7 @@ export async function beginConfirmation(
       allowCredentials: passkeys.map(({ id, transports }) => ({ type: 'public-key', id, transports })),
       userVerification: 'required',
       timeout: milliseconds,
+      ...(OPENS_RECIPIENT.includes(operation) ? { extensions: { prf: { eval: prfInputs(config) } } } : {}),
     },
   };
 }
@@ -119,6 +126,7 @@ async function storeChallenge(
     invitation_hash: null,
     confirms: null,
     subject: null,
+    repeats_until: null,
     ...bindings,
     expires_at: new Date(now.getTime() + milliseconds),
   };
@@ -129,6 +137,8 @@ async function storeChallenge(
   return challenge;
 }
 
+type Unusable = 'challenge-unknown' | 'challenge-expired' | 'challenge-of-another-operation';
+
 /**
  * Uses a challenge up before anything is verified: whatever comes of the ceremony, it never works again. Not part of
  * the caller's transaction, which a failed verification undoes.
@@ -138,9 +148,29 @@ export async function useChallenge(
   id: string,
   operation: Challenge['operation'],
   now: Date,
-): Promise<Challenge | 'challenge-unknown' | 'challenge-expired' | 'challenge-of-another-operation'> {
+): Promise<Challenge | Unusable> {
   const challenge = await takeChallenge(database, id);
+  return challenge === undefined ? 'challenge-unknown' : usable(challenge, operation, now);
+}
+
+/**
+ * As {@link useChallenge}, for a confirmation. Where the same challenge may be given again, its assertion is used up as well: it holds
+ * for no other attempt, however this one ends.
+ */
+export async function useConfirmation(
+  { database, clock, time }: Pick<CoreContext, 'database' | 'clock' | 'time'>,
+  { challengeId, credential }: PasskeyConfirmation,
+): Promise<Challenge | Unusable | 'assertion-used'> {
+  const challenge = await takeChallenge(database, challengeId);
   if (challenge === undefined) return 'challenge-unknown';
+  if (challenge.repeats_until !== null) {
+    const use = { hash: assertionIdentity(credential), expires_at: challenge.repeats_until };
+    if (!(await insertUsedConfirmation(database, use, time.proven()))) return 'assertion-used';
+  }
+  return usable(challenge, 'confirm', clock());
+}
+
+function usable(challenge: Challenge, operation: Challenge['operation'], now: Date): Challenge | Unusable {
   if (challenge.operation !== operation) return 'challenge-of-another-operation';
   return challenge.expires_at <= now ? 'challenge-expired' : challenge;
 }

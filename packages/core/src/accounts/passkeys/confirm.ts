@@ -9,7 +9,7 @@ import type { SessionCaller } from '../sessions/session-caller.ts';
 import { holdSession } from '../sessions/session-queries.ts';
 import type { Refused } from '../webauthn/ceremony-fault.ts';
 import { verifyAssertion } from '../webauthn/verify.ts';
-import { useChallenge } from './ceremonies.ts';
+import { useConfirmation } from './ceremonies.ts';
 
 /** For so long after what makes a confirmation unnecessary (contract 2). */
 export const UNCONFIRMED_MILLISECONDS = 5 * 60_000;
@@ -36,7 +36,7 @@ export interface Confirming {
 
 /**
  * Runs `effect`, which also gets the id of the passkey, in the transaction that records its use. The challenge was made for this
- * operation and subject in this session, and is used up whatever comes of it.
+ * operation and subject in this session; it and its assertion are used up whatever comes of it, also when `effect` throws.
  *
  * @throws RefusalError `verification_failed`; `session_expired` when the session has ended meanwhile
  */
@@ -46,7 +46,7 @@ export async function confirmed<Result>(
   effect: (trx: Changing, passkeyId: string) => Promise<Result>,
 ): Promise<Result> {
   const { config, database, clock } = context;
-  const challenge = await useChallenge(database, confirmation.challengeId, 'confirm', clock());
+  const challenge = await useConfirmation(context, confirmation);
   if (typeof challenge === 'string') throw refused(challenge);
   if (challenge.confirms !== operation) throw refused('challenge-of-another-operation');
   const isOfSubject = challenge.subject === (subject ?? null);
@@ -92,7 +92,8 @@ export function confirmedUnless<Result>(
   if (confirmation !== undefined)
     return confirmed(context, { ...confirming, confirmation }, (trx) => effect(trx, () => undefined));
   return changing(context, async (trx) => {
-    const { sessionId } = confirming.caller;
+    const { sessionId, accountKey } = confirming.caller;
+    if (confirming.locksAccount === true) await lockAccount(trx, { key: accountKey });
     if (!(await holdSession(trx, { sessionId, now: context.clock() }))) throw refuse('session_expired');
     return effect(trx, () => {
       const message = `must confirm ${confirming.operation} with a passkey`;

@@ -38,7 +38,7 @@ interface CreationAnswer {
 }
 
 /** Credential ids reach 1,023 bytes and say more than a list needs: outwards a passkey is named by their SHA-256. */
-function publicId(credentialId: string): string {
+export function publicId(credentialId: string): string {
   return createHash('sha256').update(credentialId).digest('hex');
 }
 

@@ -1,5 +1,6 @@
 // Promises of registration: all or nothing, one winner, one use of a challenge, and options as the contract says.
 import { strict as assert } from 'node:assert';
+import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newAuthenticator, registerAccount, signIn, TestBrowser } from '../../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
@@ -35,6 +36,7 @@ test('the options ask for a discoverable, verified passkey of a pinned algorithm
   });
   const user = publicKey.user as { id: string; name: string; displayName: string };
   assert.match(Buffer.from(user.id, 'base64url').toString(), /^acct-[0-9a-f-]{36}$/);
+  const prfInput = createHash('sha256').update(`platform/prf/v1:${config.rpId}`).digest('base64url');
   assert.deepEqual(publicKey, {
     challenge: publicKey.challenge,
     rp: { id: config.rpId, name: config.rpName },
@@ -44,7 +46,7 @@ test('the options ask for a discoverable, verified passkey of a pinned algorithm
     excludeCredentials: [],
     authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
     attestation: 'none',
-    extensions: { credProps: true, prf: {} },
+    extensions: { credProps: true, prf: { eval: { first: prfInput } } },
   });
   assert.equal(Buffer.from(publicKey.challenge, 'base64url').length, 32);
   const { rows } = await pool.query('SELECT * FROM challenges WHERE id = $1', [challengeId]);

@@ -11,6 +11,7 @@ export type CeremonyFault =
   | 'challenge-of-another-session'
   | 'challenge-of-another-subject'
   | 'challenge-differs'
+  | 'assertion-used'
   | 'credential-id-malformed'
   | 'credential-id-differs'
   | 'credential-unknown'

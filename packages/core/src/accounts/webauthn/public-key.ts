@@ -102,3 +102,9 @@ export function algorithmOf(cose: Uint8Array): unknown {
   const key: unknown = isoCBOR.decodeFirst(new Uint8Array(cose));
   return key instanceof Map ? key.get(LABEL.algorithm) : undefined;
 }
+
+/** `r` of a signature in strict DER, which nobody without the private key can change; `null` for anything else. */
+export function ecdsaCommitment(signature: Uint8Array): Uint8Array | null {
+  if (!isStrictEcdsaSignature(signature)) return null;
+  return signature.subarray(2, integerEnd(signature, 2) ?? 2);
+}

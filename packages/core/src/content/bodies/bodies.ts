@@ -8,13 +8,27 @@ import type { CoreContext } from '../../context.ts';
 import { uuidv7 } from '../../credentials/ids.ts';
 import type { Executor } from '../../database/schema.ts';
 import { requireAccountDisk } from '../../disk/face.ts';
-import { addUse, deleteUnused, growBody, insertBody, insertPiece, selectPiece, useBody } from './body-queries.ts';
+import {
+  addUse,
+  deleteUnused,
+  growBody,
+  holdBody,
+  insertBody,
+  insertPiece,
+  selectPiece,
+  useBody,
+} from './body-queries.ts';
 
 type BodyContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'config' | 'log'>;
 
 /** Small enough to be held until it is stored with what it belongs to. */
 const HELD = 256 * 1_024;
 const PIECE = 512 * 1_024;
+/**
+ * For so long a body stays after the piece that was read last. A reader of half the rate at which an upload must arrive is in time
+ * for the next one.
+ */
+const READING_MILLISECONDS = 120_000;
 /** What each takes besides its bytes. */
 export const OVERHEAD = limits.keptBytes.value;
 
@@ -110,7 +124,7 @@ export async function giveUp({ database, log }: BodyContext, arrived: Arrived): 
 }
 
 /**
- * In the transaction of what the body belongs to, before any other lock but that of accounts.
+ * In the transaction of what the body belongs to, which holds the space and the account of its owner.
  *
  * @param former body that it takes the place of
  * @throws RefusalError `disk_quota`
@@ -144,7 +158,8 @@ async function takeRoom(trx: Executor, context: BodyContext, room: Room, bytes: 
   await addUse(trx, room.spaceId, bytes);
 }
 
-async function requireRoom(trx: Executor, context: BodyContext, room: Room, bytes: number): Promise<void> {
+/** @throws RefusalError `disk_quota`, `content_conflict` */
+export async function requireRoom(trx: Executor, context: BodyContext, room: Room, bytes: number): Promise<void> {
   const { ownerKey, own } = room;
   if (ownerKey === null) throw refuse('content_conflict', 'The account that owned it was deleted.');
   try {
@@ -158,23 +173,45 @@ function isQuota(error: unknown): error is RefusalError {
   return error instanceof RefusalError && error.refusal.code === 'disk_quota';
 }
 
-/** It was deleted while it was read. */
-export class BodyGone extends Error {
-  constructor() {
-    super('the bytes were deleted while they were read');
-  }
+type ReadContext = Pick<CoreContext, 'database' | 'clock'>;
+
+/**
+ * The bytes of a body, as a whole: what takes its place meanwhile, or is deleted, leaves it to those who read it already. Only with
+ * all data of an app, a collection or an account does it go at once, which breaks the stream off.
+ *
+ * @returns `undefined` when it is gone already
+ */
+export async function openBody(
+  context: ReadContext,
+  { id, size }: { readonly id: string; readonly size: number },
+): Promise<Readable | undefined> {
+  // What is one piece is read at once.
+  const hold = () => holdBody(context.database, id, new Date(context.clock().getTime() + READING_MILLISECONDS));
+  if (size > PIECE && !(await hold())) return undefined;
+  const first = size === 0 ? Buffer.alloc(0) : await selectPiece(context.database, id, 0);
+  return first && Readable.from(pieces(context, { id, size, first, hold }), { objectMode: false });
 }
 
-/** The bytes of a body; what is deleted while it is read breaks the stream off with {@link BodyGone}. */
-export function openBody(db: Executor, { id, size }: { readonly id: string; readonly size: number }): Readable {
-  async function* pieces(): AsyncGenerator<Buffer> {
-    let read = 0;
-    for (let number = 0; read < size; number += 1) {
-      const piece = await selectPiece(db, id, number);
-      if (piece === undefined) throw new BodyGone();
-      read += piece.length;
-      yield piece;
+interface Reading {
+  readonly id: string;
+  readonly size: number;
+  readonly first: Buffer;
+  readonly hold: () => Promise<boolean>;
+}
+
+async function* pieces({ database, clock }: ReadContext, { id, size, first, hold }: Reading): AsyncGenerator<Buffer> {
+  let held = clock().getTime();
+  let read = first.length;
+  yield first;
+  for (let number = 1; read < size; number += 1) {
+    const now = clock().getTime();
+    if (Math.abs(now - held) >= READING_MILLISECONDS / 4) {
+      held = now;
+      await hold();
     }
+    const piece = await selectPiece(database, id, number);
+    if (piece === undefined) throw new Error('the bytes were deleted while they were read');
+    read += piece.length;
+    yield piece;
   }
-  return Readable.from(pieces(), { objectMode: false });
 }

@@ -15,7 +15,7 @@ export interface NewBody {
 export async function insertBody(trx: Executor, { id, spaceId, used, size, at }: NewBody): Promise<void> {
   await trx
     .insertInto('content_bodies')
-    .values({ id, space_id: spaceId, used, size: String(size), created_at: at })
+    .values({ id, space_id: spaceId, used, size: String(size), created_at: at, read_until: null })
     .execute();
 }
 
@@ -50,6 +50,49 @@ export async function deleteBodies(trx: Executor, ids: readonly string[], overhe
     freed AS (
       SELECT space_id, sum(size + ${overhead})::bigint AS bytes FROM gone GROUP BY space_id)
     UPDATE content_spaces s SET bytes = s.bytes - freed.bytes FROM freed WHERE s.id = freed.space_id`.execute(trx);
+}
+
+/** Somebody reads it until then at least. @returns false when it is gone */
+export async function holdBody(db: Executor, id: string, until: Date): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE content_bodies SET read_until = greatest(read_until, ${until}) WHERE id = ${id} AND used`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/**
+ * Of what takes the place of these, or deletes what they belong to. What somebody reads stays for them, and takes its space until
+ * then; everything else goes at once.
+ */
+export async function retireBodies(
+  trx: Executor,
+  ids: readonly string[],
+  { now, overhead }: { readonly now: Date; readonly overhead: number },
+): Promise<void> {
+  const rows = await trx
+    .selectFrom('content_bodies')
+    .select(['id', 'read_until'])
+    .where('id', 'in', [...ids])
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+  const isRead = ({ read_until: until }: { readonly read_until: Date | null }) => until !== null && until > now;
+  const read = rows.filter(isRead).map(({ id }) => id);
+  if (read.length > 0) await trx.updateTable('content_bodies').set({ former: true }).where('id', 'in', read).execute();
+  const rest = rows.filter((row) => !isRead(row)).map(({ id }) => id);
+  if (rest.length > 0) await deleteBodies(trx, rest, overhead);
+}
+
+/** Of former ones that nobody reads any more. @returns how many were deleted */
+export async function deleteFormer(
+  db: Executor,
+  { proven, atMost, overhead }: { readonly proven: ProvenTime; readonly atMost: number; readonly overhead: number },
+): Promise<number> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT id FROM content_bodies WHERE former AND read_until <= ${proven} ORDER BY read_until LIMIT ${atMost}
+    FOR UPDATE SKIP LOCKED`.execute(db);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length > 0) await deleteBodies(db, ids, overhead);
+  return ids.length;
 }
 
 /** Of an upload that came to nothing. One that something has by now stays: whether a commit took effect is not always known. */

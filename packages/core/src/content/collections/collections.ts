@@ -2,7 +2,6 @@
 import {
   type Collection,
   type CollectionId,
-  type ContentRole,
   type changeCollectionBody,
   collectionId,
   type createCollectionBody,
@@ -18,7 +17,7 @@ import { notifyEach } from '../../database/notify.ts';
 import type { Executor } from '../../database/schema.ts';
 import { allows } from '../../grants/grant-coverage.ts';
 import { type ListPage, listPage } from '../../http/list-page.ts';
-import { missingGrant } from '../../installations/face.ts';
+import { heldCaller, missingGrant } from '../../installations/face.ts';
 import { wouldLieInItself } from '../collection-rule.ts';
 import { insertMember, strengthenMember } from '../members/member-queries.ts';
 import {
@@ -54,21 +53,11 @@ export async function createCollection(
 ): Promise<Collection> {
   const id = collectionId.parse(newId('col', context));
   const at = context.clock();
-  const resource = `${kind}:${id}`;
-  if (parentId === undefined && !allows(caller.grants, 'content.collections.manage', resource)) {
-    const what = `make collections of the kind ${JSON.stringify(kind)}`;
-    throw await missingGrant(context.pool, caller, { id: 'content.collections.manage', resource: `${kind}:*`, what });
-  }
-  const spaceOfParent =
-    parentId === undefined ? null : (await standingIn(context, caller, parentId, 'manage')).collection.space_id;
+  if (parentId === undefined) await requireKind(context, caller, { kind, id });
+  const parent = parentId === undefined ? null : (await standingIn(context, caller, parentId, 'manage')).collection;
   return context.database.transaction().execute(async (trx) => {
-    const spaceId = spaceOfParent ?? (await ensureSpace(trx, caller.accountKey, newId('spc', context)));
-    if (parentId === undefined) {
-      if (!(await lockSpace(trx, spaceId))) throw noCollection();
-    } else {
-      const { chain } = await standingToChange(context, caller, parentId, 'manage', { trx, spaceId });
-      requireDepth(chain.length + 1);
-    }
+    const begun = await beginCreating(context, trx, caller, { kind, id, parent });
+    const { spaceId } = begun;
     if ((await countCollections(trx, spaceId)) >= limits.collections.value)
       throw refuse('content_conflict', `An account has at most ${limits.collections.value} collections.`);
     await insertCollection(trx, { id, spaceId, kind, name, parentId: parentId ?? null, at });
@@ -77,8 +66,39 @@ export async function createCollection(
       const ownership = { id: memberId.parse(newId('mem', context)), role: 'owner' as const, since: at };
       await insertMember(trx, { ...ownership, collection_id: id, account_key: caller.accountKey });
     }
-    return shownCollection(await standingIn(context, caller, id, 'read', trx));
+    return shownCollection(await standingIn(context, begun.caller, id, 'read', trx));
   });
+}
+
+/** Holds where it comes to lie. */
+async function beginCreating(
+  context: CollectionContext,
+  trx: Executor,
+  caller: AppCaller,
+  { parent, ...made }: { readonly kind: string; readonly id: CollectionId; readonly parent: CollectionRow | null },
+): Promise<{ readonly caller: AppCaller; readonly spaceId: string }> {
+  if (parent !== null) {
+    const standing = await standingToChange(context, caller, 'manage', { trx, collection: parent });
+    requireDepth(standing.chain.length + 1);
+    return { caller: standing.caller, spaceId: standing.collection.space_id };
+  }
+  const ownerKey = caller.accountKey;
+  const now = await heldCaller(trx, context, caller);
+  await requireKind(context, now, made);
+  const spaceId = await ensureSpace(trx, ownerKey, newId('spc', context));
+  if (!(await lockSpace(trx, spaceId))) throw noCollection();
+  return { caller: now, spaceId };
+}
+
+/** @throws RefusalError `grant_missing` */
+async function requireKind(
+  { pool }: CollectionContext,
+  caller: AppCaller,
+  { kind, id }: { readonly kind: string; readonly id: CollectionId },
+): Promise<void> {
+  if (allows(caller.grants, 'content.collections.manage', `${kind}:${id}`)) return;
+  const what = `make collections of the kind ${JSON.stringify(kind)}`;
+  throw await missingGrant(pool, caller, { id: 'content.collections.manage', resource: `${kind}:*`, what });
 }
 
 /** @throws RefusalError `content_conflict` */
@@ -123,9 +143,10 @@ export async function readCollection(
 }
 
 /**
- * A move needs the act `manage` in the collection, in the one that it is in and in the one that it goes to.
+ * A move needs the act `manage` in the collection, and at both ends: in the one that it is in, and in the one that it goes to. The
+ * outermost place is its owner’s, so that a manager takes nothing out of what its owner sees and looks after.
  *
- * @throws RefusalError `content_conflict` for a collection that would lie in itself, too deep, or with another owner
+ * @throws RefusalError `not_authorized`, `content_conflict` for a collection that would lie in itself, too deep, or with another owner
  */
 export async function changeCollection(
   context: CollectionContext,
@@ -134,38 +155,34 @@ export async function changeCollection(
   { name, parentId }: z.output<typeof changeCollectionBody>,
 ): Promise<Collection> {
   const { collection } = await standingIn(context, caller, id, 'manage');
-  const spaceId = collection.space_id;
   return context.database.transaction().execute(async (trx) => {
-    const now = await standingToChange(context, caller, id, 'manage', { trx, spaceId });
+    const now = await standingToChange(context, caller, 'manage', { trx, collection });
     const moves = parentId !== undefined && parentId !== now.collection.parent_id;
     if (moves) {
-      if (now.collection.parent_id !== null) await standingIn(context, caller, now.collection.parent_id, 'manage', trx);
-      if (parentId !== null) await requirePlace(context, trx, { caller, id, parentId, spaceId });
+      const from = now.collection.parent_id;
+      if (from !== null) await standingIn(context, now.caller, from, 'manage', trx);
+      if (parentId === null) await keepOwn(context, trx, now);
+      else await requirePlace(context, trx, { caller: now.caller, id, parentId, spaceId: collection.space_id });
     }
-    if (moves && parentId === null) await keepAccess(context, trx, caller, now);
     await updateCollection(trx, id, { name, parentId });
     // Who has access changes for all that is within.
     if (moves) await notifyContent(trx, await selectBelow(trx, id));
-    return shownCollection(await standingIn(context, caller, id, 'read', trx));
+    return shownCollection(await standingIn(context, now.caller, id, 'read', trx));
   });
 }
 
-/** What owner, mover and the mover’s app had from above, the collection that leaves it gets itself. */
-async function keepAccess(
+/** What its owner and the app had from above, the collection that leaves it gets itself. @throws RefusalError `not_authorized` */
+async function keepOwn(
   context: CollectionContext,
   trx: Executor,
-  { accountKey, installationId }: AppCaller,
-  { collection: { id, owner_key: owner }, role }: Standing,
+  { caller, collection: { id, owner_key: owner } }: Standing & { readonly caller: AppCaller },
 ): Promise<void> {
+  if (owner !== caller.accountKey)
+    throw refuse('not_authorized', 'Only its owner takes a collection out of all others. Move it into another one.');
   const since = context.clock();
-  const member = (key: string, own: ContentRole) =>
-    strengthenMember(trx, {
-      ...{ id: memberId.parse(newId('mem', context)), collection_id: id, account_key: key },
-      ...{ role: own, since },
-    });
-  if (owner !== null) await member(owner, 'owner');
-  if (owner !== accountKey) await member(accountKey, role);
-  await insertAdmission(trx, id, installationId, since);
+  const row = { id: memberId.parse(newId('mem', context)), collection_id: id, account_key: owner };
+  await strengthenMember(trx, { ...row, role: 'owner', since });
+  await insertAdmission(trx, id, caller.installationId, since);
 }
 
 async function requirePlace(
@@ -189,7 +206,7 @@ async function requirePlace(
 export async function deleteCollection(context: CollectionContext, caller: AppCaller, id: CollectionId): Promise<void> {
   const { collection } = await standingIn(context, caller, id, 'manage');
   await context.database.transaction().execute(async (trx) => {
-    await standingToChange(context, caller, id, 'manage', { trx, spaceId: collection.space_id });
+    await standingToChange(context, caller, 'manage', { trx, collection });
     const ids = await selectBelow(trx, id);
     await deleteCollections(trx, ids, limits.keptBytes.value);
     await notifyContent(trx, ids);

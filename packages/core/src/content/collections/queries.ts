@@ -171,10 +171,3 @@ export async function deleteCollections(trx: Executor, ids: readonly CollectionI
     UPDATE content_spaces s SET bytes = s.bytes - freed.bytes FROM freed WHERE s.id = freed.space_id`.execute(trx);
   await sql`DELETE FROM content_collections WHERE id = ANY (${[...ids]})`.execute(trx);
 }
-
-/** Outermost collections of a space. */
-export async function selectRoots(db: Executor, spaceId: string): Promise<CollectionId[]> {
-  const { rows } = await sql<{ id: CollectionId }>`
-    SELECT id FROM content_collections WHERE space_id = ${spaceId} AND parent_id IS NULL`.execute(db);
-  return rows.map((row) => row.id);
-}

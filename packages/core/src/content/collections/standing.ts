@@ -2,7 +2,7 @@
 import { type Collection, type CollectionId, type RefusalError, refuse } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import type { Executor } from '../../database/schema.ts';
-import { type FrontendCaller, type InstallationCaller, missingGrant } from '../../installations/face.ts';
+import { type FrontendCaller, heldCaller, type InstallationCaller, missingGrant } from '../../installations/face.ts';
 import { type Act, type Allowed, allowedIn, grantedIn, includes } from '../collection-rule.ts';
 import { type CollectionRow, lockSpace, selectChain } from './queries.ts';
 
@@ -15,6 +15,13 @@ export interface Standing extends Allowed {
 }
 
 type StandingContext = Pick<CoreContext, 'database' | 'pool'>;
+
+/** Where a change takes place. */
+export interface Space {
+  readonly spaceId: string;
+  /** `null` once the account of its owner is deleted. */
+  readonly ownerKey: string | null;
+}
 
 /** @throws RefusalError `not_found` where the app may not even read; `not_authorized`, `grant_missing`, `content_conflict` */
 export async function standingIn(
@@ -33,20 +40,40 @@ export async function standingIn(
 }
 
 /**
- * The same in a transaction that changes something in the collection: from here on nothing else of its space changes until it
- * has ended, so that who lost access a moment ago changes nothing any more.
+ * Begins a change in a space: from here on nothing else of it changes until the transaction has ended, and the caller is as of
+ * now. Whoever lost access a moment ago changes nothing any more.
  *
- * @param spaceId of the collection, as it was read before
+ * @returns the caller as of now
+ * @throws RefusalError `unauthenticated`, `runtime_paused`, `not_found`
+ */
+export async function holdToChange(
+  context: Pick<CoreContext, 'clock'>,
+  trx: Executor,
+  caller: AppCaller,
+  { spaceId, ownerKey }: Space,
+): Promise<AppCaller> {
+  const now = await heldCaller(trx, context, caller, ownerKey === null ? [] : [ownerKey]);
+  if (!(await lockSpace(trx, spaceId))) throw noCollection();
+  return now;
+}
+
+/**
+ * What a caller may do in a transaction that changes something in the collection.
+ *
+ * @param collection as it was read before
  */
 export async function standingToChange(
-  context: StandingContext,
+  context: StandingContext & Pick<CoreContext, 'clock'>,
   caller: AppCaller,
-  id: CollectionId,
   act: Act,
-  { trx, spaceId }: { readonly trx: Executor; readonly spaceId: string },
-): Promise<Standing> {
-  if (!(await lockSpace(trx, spaceId))) throw noCollection();
-  return standingIn(context, caller, id, act, trx);
+  { trx, collection }: { readonly trx: Executor; readonly collection: CollectionRow },
+): Promise<Standing & { readonly caller: AppCaller }> {
+  const now = await holdToChange(context, trx, caller, spaceOf(collection));
+  return { ...(await standingIn(context, now, collection.id, act, trx)), caller: now };
+}
+
+export function spaceOf({ space_id: spaceId, owner_key: ownerKey }: CollectionRow): Space {
+  return { spaceId, ownerKey };
 }
 
 export function allowedOf(chain: readonly CollectionRow[], { grants }: Pick<AppCaller, 'grants'>): Allowed | null {
@@ -54,7 +81,12 @@ export function allowedOf(chain: readonly CollectionRow[], { grants }: Pick<AppC
 }
 
 function isEnding([collection]: readonly CollectionRow[]): boolean {
-  return collection !== undefined && collection.ends_at !== null;
+  return collection !== undefined && hasNoOwner(collection);
+}
+
+/** Its account was deleted. Until the sweep says when it ends, that is not known. */
+export function hasNoOwner({ owner_key, ends_at }: Pick<CollectionRow, 'owner_key' | 'ends_at'>): boolean {
+  return owner_key === null || ends_at !== null;
 }
 
 async function refusalOf(
@@ -64,11 +96,10 @@ async function refusalOf(
   act: Act,
 ): Promise<RefusalError> {
   const [collection] = chain;
-  if (collection?.ends_at)
-    return refuse(
-      'content_conflict',
-      `The account that owned it was deleted. Until ${collection.ends_at.toISOString().slice(0, 10)} it can be read and copied.`,
-    );
+  if (collection !== undefined && hasNoOwner(collection)) {
+    const until = collection.ends_at === null ? 'For now' : `Until ${collection.ends_at.toISOString().slice(0, 10)}`;
+    return refuse('content_conflict', `The account that owned it was deleted. ${until} it can be read and copied.`);
+  }
   const granted = grantedIn(chain, caller.grants);
   if (granted === null || !includes(granted, act))
     return missingGrant(context.pool, caller, {

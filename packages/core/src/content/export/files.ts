@@ -5,7 +5,13 @@ import { type AccountFile, everyRow, jsonLines } from '../../account-files.ts';
 import { accessOfPerson } from '../file-rule.ts';
 import { selectEntries, selectTransfers } from '../files/access-queries.ts';
 import { shownFile } from '../files/app-files.ts';
-import { type FileRow, selectFile, selectOfAccount, selectOfApp, selectOpened } from '../files/file-queries.ts';
+import {
+  type FileRow,
+  selectFile,
+  selectOfAccount,
+  selectOfApp,
+  selectOpenedToAccount,
+} from '../files/file-queries.ts';
 import { factsOf } from '../files/file-standing.ts';
 import { ArchivedNames } from './archived-names.ts';
 import { selectAppsWithFiles } from './queries.ts';
@@ -94,7 +100,7 @@ function grouped(entries: readonly { readonly id: FileId; readonly entry: object
 async function* filesOfOthers(context: StagingContext, accountKey: string): AsyncGenerator<object> {
   const { database } = context;
   const page = (last: FileRow | undefined) =>
-    selectOpened(database, { accountKey, appId: null, after: last?.id ?? '', limit: PAGE });
+    selectOpenedToAccount(database, accountKey, { after: last?.id ?? '', limit: PAGE });
   for (let rows = await page(undefined); rows.length > 0; rows = await page(rows.at(-1))) {
     const facts = await factsOf(database, rows, accountKey, null);
     const handed = await handedTo(

@@ -2,12 +2,14 @@
 // wait nor break the download: what is small is in memory, what is large in a file of the disk that has no name any more.
 import { type FileHandle, open } from 'node:fs/promises';
 import * as path from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { AccountFile } from '../../account-files.ts';
 import { openScratch } from '../../blobs/scratch.ts';
 import { isDiskFull } from '../../config/disk-space.ts';
 import type { CoreContext } from '../../context.ts';
 import { incomingBodies } from '../../http/bodies/large-bodies.ts';
-import { BodyGone, openBody } from '../bodies/bodies.ts';
+import { openBody } from '../bodies/bodies.ts';
 
 const HELD = 1_024 * 1_024;
 
@@ -22,7 +24,7 @@ interface StagedBody {
   close(): Promise<void>;
 }
 
-export type StagingContext = Pick<CoreContext, 'database' | 'config'>;
+export type StagingContext = Pick<CoreContext, 'database' | 'clock' | 'config'>;
 
 const ATTEMPTS = 5;
 
@@ -60,39 +62,22 @@ export async function* archived<Row>(
 
 /** @returns `null` when it was deleted meanwhile, also because something newer took its place */
 async function stageBody(context: StagingContext, body: KeptBody): Promise<StagedBody | null> {
-  try {
-    if (body.size <= HELD) return held(await readWhole(context, body));
-    const folder = incomingBodies(context.config.packagesDirectory);
-    // Without room on the disk, the client gets it from the database as long as nobody replaces it.
-    if (isDiskFull(context.config.packagesDirectory))
-      return {
-        content: { bytes: body.size, open: () => openBody(context.database, body) },
-        close: async () => undefined,
-      };
-    return await stageOnDisk(context, body, folder);
-  } catch (error) {
-    if (error instanceof BodyGone) return null;
-    throw error;
-  }
+  const bytes = await openBody(context, body);
+  if (bytes === undefined) return null;
+  if (body.size <= HELD) return { content: await buffer(bytes), close: async () => undefined };
+  // Without room on the disk, the client gets it from the database, for as long as it reads on.
+  if (isDiskFull(context.config.packagesDirectory))
+    return { content: { bytes: body.size, open: () => bytes }, close: async () => void bytes.destroy() };
+  return stageOnDisk(bytes, body, incomingBodies(context.config.packagesDirectory));
 }
 
-function held(content: Buffer): StagedBody {
-  return { content, close: async () => undefined };
-}
-
-async function readWhole({ database }: StagingContext, body: KeptBody): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  for await (const piece of openBody(database, body)) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
-}
-
-async function stageOnDisk({ database }: StagingContext, body: KeptBody, folder: string): Promise<StagedBody> {
+async function stageOnDisk(bytes: Readable, body: KeptBody, folder: string): Promise<StagedBody> {
   const scratch = await openScratch(folder);
   let file: FileHandle | undefined;
   try {
     const staged = await open(path.join(scratch.folder, 'body'), 'wx+', 0o600);
     file = staged;
-    for await (const piece of openBody(database, body)) await staged.writeFile(piece as Buffer);
+    for await (const piece of bytes) await staged.writeFile(piece as Buffer);
     return {
       content: { bytes: body.size, open: () => staged.createReadStream({ start: 0, autoClose: false }) },
       close: () => staged.close(),

@@ -37,15 +37,64 @@ export async function selectEntriesFor(
 
 export async function replaceEntries(
   trx: Executor,
-  id: FileId,
-  entries: readonly Omit<Insertable<DatabaseSchema['content_file_entries']>, 'file_id'>[],
+  { id, owner_key }: { readonly id: FileId; readonly owner_key: string },
+  entries: readonly Omit<Insertable<DatabaseSchema['content_file_entries']>, 'file_id' | 'owner_key'>[],
 ): Promise<void> {
   await trx.deleteFrom('content_file_entries').where('file_id', '=', id).execute();
   if (entries.length === 0) return;
   await trx
     .insertInto('content_file_entries')
-    .values(entries.map((entry) => ({ ...entry, file_id: id })))
+    .values(entries.map((entry) => ({ ...entry, file_id: id, owner_key })))
     .execute();
+}
+
+/** How many files are open to each of these accounts: of one owner, and of all. */
+export async function countOpened(
+  db: Executor,
+  ownerKey: string,
+  named: readonly string[],
+): Promise<{ readonly name: string; readonly byOwner: number; readonly byAll: number }[]> {
+  const { rows } = await sql<{ name: string; byOwner: number; byAll: number }>`
+    SELECT a.name,
+           (SELECT count(*) FROM content_file_entries e
+             WHERE e.owner_key = ${ownerKey} AND e.account_key = a.key)::integer AS "byOwner",
+           (SELECT count(*) FROM content_file_entries e WHERE e.account_key = a.key)::integer AS "byAll"
+      FROM account_states a WHERE a.key = ANY (${[...named]})`.execute(db);
+  return rows;
+}
+
+/** Of what was opened to the account: one file, or all of an owner. */
+type Opened = { readonly id: FileId } | { readonly ownerKey: string };
+
+/** Where it lies; `undefined` where nothing was opened. */
+export async function selectSpaceOfOpened(
+  db: Executor,
+  accountKey: string,
+  which: Opened,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ space_id: string }>`
+    SELECT f.space_id FROM content_file_entries e JOIN content_files f ON f.id = e.file_id
+     WHERE e.account_key = ${accountKey}
+       AND ${'id' in which ? sql`e.file_id = ${which.id}` : sql`e.owner_key = ${which.ownerKey}`} LIMIT 1`.execute(db);
+  return rows[0]?.space_id;
+}
+
+/** @returns whether there was any */
+export async function deleteOpened(db: Executor, accountKey: string, which: Opened): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('content_file_entries')
+    .where('account_key', '=', accountKey)
+    .where((entry) => ('id' in which ? entry('file_id', '=', which.id) : entry('owner_key', '=', which.ownerKey)))
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** What the account handed over of files that others opened to it: one, or all of an owner. */
+export async function deleteTransfersOfOthers(db: Executor, accountKey: string, which: Opened): Promise<void> {
+  await sql`
+    DELETE FROM content_transfers t USING content_files f JOIN content_spaces s ON s.id = f.space_id
+     WHERE t.account_key = ${accountKey} AND f.id = t.file_id AND s.owner_key <> ${accountKey}
+       AND ${'id' in which ? sql`f.id = ${which.id}` : sql`s.owner_key = ${which.ownerKey}`}`.execute(db);
 }
 
 export interface TransferRow {

@@ -1,22 +1,21 @@
 // The private files of an app, and to whom it opens them.
 import type { IncomingMessage } from 'node:http';
-import { type AppFile, appId, type FileAccessEntry, type RouteQuery, refuse } from '@platform/contract';
+import { type AppFile, appId, type FileAccessEntry, limits, type RouteQuery, refuse } from '@platform/contract';
 import type { Executor } from '../../database/schema.ts';
+import { heldCaller } from '../../installations/face.ts';
 import { accountOfAddress, addressText, parseAddress } from '../../messaging/face.ts';
-import { OVERHEAD } from '../bodies/bodies.ts';
-import { deleteBodies } from '../bodies/body-queries.ts';
 import { lockSpace } from '../collections/queries.ts';
-import type { AppCaller } from '../collections/standing.ts';
-import { replaceEntries, selectEntries } from './access-queries.ts';
+import { type AppCaller, holdToChange } from '../collections/standing.ts';
+import { countOpened, replaceEntries, selectEntries } from './access-queries.ts';
 import { type FileRow, selectNamed, selectOfApp } from './file-queries.ts';
 import { noFile } from './file-standing.ts';
 import {
   addFile,
   type FileContext,
-  holdSpace,
   mediaTypeOf,
   ownRoom,
   receiveFile,
+  removeFile,
   replaceFile,
   requireConditions,
 } from './write-file.ts';
@@ -64,10 +63,9 @@ export async function writeOwn(
     request,
     room,
     store: async (arrived) => {
-      await stillAllowed();
+      const now = await stillAllowed();
       return context.database.transaction().execute(async (trx) => {
-        const before = await selectNamed(trx, installationId, name);
-        await holdSpace(trx, context, arrived, { room, former: before });
+        await holdToChange(context, trx, now, room);
         const former = await selectNamed(trx, installationId, name);
         requireConditions(headers, former);
         created = former === undefined;
@@ -85,9 +83,9 @@ export async function deleteOwn(
   context: FileContext,
   { caller, name, request }: Omit<WritingOwn, 'stillAllowed'>,
 ): Promise<void> {
-  await onOwn(context, caller, name, async (trx, file) => {
+  await onOwn(context, { caller, name }, async (trx, file) => {
     requireConditions(request.headers, file);
-    await deleteBodies(trx, [file.body_id], OVERHEAD);
+    await removeFile(trx, context, file);
   });
 }
 
@@ -107,25 +105,52 @@ export async function writeEntries(
   const principals = wanted.map(({ app_id, account_key }) => app_id ?? `@${account_key}`);
   if (new Set(principals).size < principals.length)
     throw refuse('invalid_request', 'Each app and each account may be named once.');
-  return onOwn(context, caller, name, async (trx, file) => {
-    await replaceEntries(trx, file.id, wanted);
+  const named = wanted.flatMap(({ account_key }) => account_key ?? []);
+  return onOwn(context, { caller, name, others: named }, async (trx, file) => {
+    await replaceEntries(trx, file, wanted);
+    await requireFewOpened(trx, file.owner_key, named);
     return shownEntries(context, trx, file);
   });
 }
 
+interface OnOwn {
+  readonly caller: AppCaller;
+  readonly name: string;
+  /** Accounts that are locked with that of the caller. */
+  readonly others?: readonly string[];
+}
+
+/** @throws RefusalError `not_found` */
 function onOwn<Result>(
-  { database }: FileContext,
-  { installationId }: AppCaller,
-  name: string,
+  context: FileContext,
+  { caller, name, others = [] }: OnOwn,
   work: (trx: Executor, file: FileRow) => Promise<Result>,
 ): Promise<Result> {
-  return database.transaction().execute(async (trx) => {
+  const { installationId } = caller;
+  return context.database.transaction().execute(async (trx) => {
+    await heldCaller(trx, context, caller, others);
     const file = await selectNamed(trx, installationId, name);
     if (file === undefined || !(await lockSpace(trx, file.space_id))) throw noFile();
     const now = await selectNamed(trx, installationId, name);
     if (now === undefined) throw noFile();
     return work(trx, now);
   });
+}
+
+/**
+ * Whoever is named gets the file among theirs, so nobody fills what others see of theirs, and all together fill it with no end.
+ *
+ * @throws RefusalError `not_authorized`
+ */
+async function requireFewOpened(trx: Executor, ownerKey: string, named: readonly string[]): Promise<void> {
+  if (named.length === 0) return;
+  const toOne = limits.filesOpenedToOne.value;
+  const inAll = limits.filesOpenedInAll.value;
+  for (const { name, byOwner, byAll } of await countOpened(trx, ownerKey, named)) {
+    if (byOwner > toOne)
+      throw refuse('not_authorized', `At most ${toOne} files of one account can be open to ${name} at a time.`);
+    if (byAll > inAll) throw refuse('not_authorized', `Too many files are open to ${name} already.`);
+  }
 }
 
 async function storedEntry(context: FileContext, { principal, access }: FileAccessEntry, place: number) {

@@ -3,11 +3,15 @@ import type { InstallationId } from '@platform/contract';
 import type { Executor } from '../../database/schema.ts';
 import { OVERHEAD } from '../bodies/bodies.ts';
 import { deleteBodies } from '../bodies/body-queries.ts';
+import { lockSpace } from '../collections/queries.ts';
 import { deleteTransfersTo, selectInstalledApp } from './access-queries.ts';
-import { selectBodiesOfApp } from './file-queries.ts';
+import { selectBodiesOfApp, selectSpaceOfApp } from './file-queries.ts';
 
-/** Its private files are data of the app, as its volume is. */
+/** Its private files are data of the app, as its volume is. It is removed, so that it adds none meanwhile. */
 export async function endFilesOfApp(trx: Executor, id: InstallationId): Promise<void> {
+  // Another app that it opened one to may be writing it.
+  const spaceId = await selectSpaceOfApp(trx, id);
+  if (spaceId === undefined || !(await lockSpace(trx, spaceId))) return;
   await deleteBodies(trx, await selectBodiesOfApp(trx, id), OVERHEAD);
 }
 

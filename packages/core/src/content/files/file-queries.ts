@@ -57,28 +57,40 @@ export async function selectOfAccount(db: Executor, accountKey: string, { after,
   return rows;
 }
 
-/** What others opened to the app, to its account, or its person handed to it: candidates, of which the rule chooses. */
-export async function selectOpened(
+/** What others opened to the account. */
+export async function selectOpenedToAccount(
   db: Executor,
-  {
-    accountKey,
-    appId,
-    after,
-    limit,
-  }: Page & { readonly accountKey: string /** `null`: to the account alone. */; readonly appId: string | null },
+  accountKey: string,
+  { after, limit }: Page,
 ): Promise<FileRow[]> {
   const { rows } = await sql<FileRow>`
     ${files}
-     WHERE f.id > ${after}
-       AND f.id IN (
-         SELECT e.file_id FROM content_file_entries e WHERE e.account_key = ${accountKey}
-         UNION
-         SELECT t.file_id FROM content_transfers t WHERE t.account_key = ${accountKey} AND t.app_id = ${appId}
-         UNION
-         SELECT e.file_id
-           FROM content_spaces own JOIN content_files g ON g.space_id = own.id
-           JOIN content_file_entries e ON e.file_id = g.id
-          WHERE own.owner_key = ${accountKey} AND e.app_id = ${appId})
+     WHERE f.id IN (
+       SELECT file_id FROM content_file_entries
+        WHERE account_key = ${accountKey} AND file_id > ${after} ORDER BY file_id LIMIT ${limit})
+     ORDER BY f.id`.execute(db);
+  return rows;
+}
+
+/**
+ * What others opened to the app, to its account, or its person handed to it: candidates, of which the rule chooses. Each of the three
+ * is read as far as the page may need it.
+ */
+export async function selectOpened(
+  db: Executor,
+  { accountKey, appId, after, limit }: Page & { readonly accountKey: string; readonly appId: string },
+): Promise<FileRow[]> {
+  const { rows } = await sql<FileRow>`
+    ${files}
+     WHERE f.id IN (
+       (SELECT file_id FROM content_file_entries
+         WHERE account_key = ${accountKey} AND file_id > ${after} ORDER BY file_id LIMIT ${limit})
+       UNION
+       (SELECT file_id FROM content_transfers
+         WHERE account_key = ${accountKey} AND app_id = ${appId} AND file_id > ${after} ORDER BY file_id LIMIT ${limit})
+       UNION
+       (SELECT file_id FROM content_file_entries
+         WHERE owner_key = ${accountKey} AND app_id = ${appId} AND file_id > ${after} ORDER BY file_id LIMIT ${limit}))
      ORDER BY f.id LIMIT ${limit}`.execute(db);
   return rows;
 }
@@ -111,12 +123,28 @@ export async function updateFile(
   await trx.updateTable('content_files').set(change).where('id', '=', id).execute();
 }
 
+/** Its body is for the caller to give up. */
+export async function deleteFile(trx: Executor, id: FileId): Promise<void> {
+  await trx.deleteFrom('content_files').where('id', '=', id).execute();
+}
+
 /** Names of the account that begin so. */
 export async function selectTakenNames(db: Executor, spaceId: string, stem: string): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     SELECT name FROM content_files
      WHERE space_id = ${spaceId} AND installation_id IS NULL AND starts_with(name, ${stem})`.execute(db);
   return rows.map(({ name }) => name);
+}
+
+/** Where the private files of an app lie; `undefined` where it has none. */
+export async function selectSpaceOfApp(db: Executor, id: InstallationId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('content_files')
+    .select('space_id')
+    .where('installation_id', '=', id)
+    .limit(1)
+    .executeTakeFirst();
+  return row?.space_id;
 }
 
 /** Bodies of the private files of an app. */

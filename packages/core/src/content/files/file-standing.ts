@@ -24,6 +24,11 @@ export async function askerOf({ pool }: Pick<CoreContext, 'pool'>, caller: AppCa
   return { accountKey, appId, manages };
 }
 
+/** The same in a transaction, of the caller as of now. */
+export function askerNow(before: FileAsker, { grants }: AppCaller): FileAsker {
+  return { ...before, manages: before.manages && allows(grants, 'files.user.manage', '*') };
+}
+
 /** What the rule needs of each file: of entries and transfers, those of this account and app alone. */
 export async function factsOf(
   db: Executor,

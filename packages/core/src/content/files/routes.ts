@@ -11,6 +11,7 @@ import {
   deleteUserFile,
   findUserFile,
   handOver,
+  leaveFiles,
   listForPerson,
   listTransfers,
   listUserFiles,
@@ -29,7 +30,7 @@ export function fileRoutes(context: CoreContext): HandlersOf<FileRoute> {
       body: await listShared(context, caller, query),
     }),
     'services.files.shared.read': async ({ caller, params: { id }, request, reply }) => {
-      sendBytes(context, { request, reply }, bytesOf(await findShared(context, caller, id)));
+      await sendBytes(context, { request, reply }, async () => bytesOf(await findShared(context, caller, id)));
       return { streamed: true };
     },
     'services.files.shared.write': async ({ caller, params: { id }, request, reply, stillAllowed }) => {
@@ -38,7 +39,7 @@ export function fileRoutes(context: CoreContext): HandlersOf<FileRoute> {
       return { status: 200, body: { file } };
     },
     'services.files.read': async ({ caller, params: { name }, request, reply }) => {
-      sendBytes(context, { request, reply }, bytesOf(await findOwn(context, caller, name)));
+      await sendBytes(context, { request, reply }, async () => bytesOf(await findOwn(context, caller, name)));
       return { streamed: true };
     },
     'services.files.write': async ({ caller, params: { name }, request, reply, stillAllowed }) => {
@@ -67,15 +68,15 @@ export function fileRoutes(context: CoreContext): HandlersOf<FileRoute> {
       body: { file: await createUserFile(context, { caller, name, request: request.raw, stillAllowed }) },
     }),
     'services.userFiles.read': async ({ caller: { accountKey }, params: { id }, request, reply }) => {
-      sendBytes(context, { request, reply }, bytesOf(await findUserFile(context, accountKey, id)));
+      await sendBytes(context, { request, reply }, async () => bytesOf(await findUserFile(context, accountKey, id)));
       return { streamed: true };
     },
-    'services.userFiles.rename': async ({ caller: { accountKey }, params: { id }, body: { name } }) => ({
+    'services.userFiles.rename': async ({ caller, params: { id }, body: { name } }) => ({
       status: 200,
-      body: { file: await renameUserFile(context, accountKey, id, name) },
+      body: { file: await renameUserFile(context, caller, id, name) },
     }),
-    'services.userFiles.delete': async ({ caller: { accountKey }, params: { id } }) => {
-      await deleteUserFile(context, accountKey, id);
+    'services.userFiles.delete': async ({ caller, params: { id } }) => {
+      await deleteUserFile(context, caller, id);
       return { status: 204 };
     },
     'services.userFiles.transfers': async ({ caller: { accountKey }, query }) => ({
@@ -90,14 +91,18 @@ export function fileRoutes(context: CoreContext): HandlersOf<FileRoute> {
       status: 200,
       body: await listForPerson(context, accountKey, query),
     }),
-    'account.files.save': async ({ caller: { accountKey }, body }) => ({
+    'account.files.save': async ({ caller, body }) => ({
       status: 201,
-      body: { file: await saveFromApp(context, accountKey, body) },
+      body: { file: await saveFromApp(context, caller, body) },
     }),
-    'account.files.handOver': async ({ caller: { accountKey }, params: { id }, body }) => ({
+    'account.files.handOver': async ({ caller, params: { id }, body }) => ({
       status: 201,
-      body: { file: await handOver(context, accountKey, id, body) },
+      body: { file: await handOver(context, caller, id, body) },
     }),
+    'account.files.leave': async ({ caller, query }) => {
+      await leaveFiles(context, caller, query);
+      return { status: 204 };
+    },
     'account.files.transfers': async ({ caller: { accountKey }, query }) => ({
       status: 200,
       body: await listTransfers(context, accountKey, query),

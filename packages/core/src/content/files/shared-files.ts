@@ -2,19 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import { appId, type FileId, type RouteQuery, type SharedFile, type UserFile } from '@platform/contract';
 import { addressText } from '../../messaging/face.ts';
-import type { AppCaller } from '../collections/standing.ts';
+import { type AppCaller, holdToChange } from '../collections/standing.ts';
 import { shownFile } from './app-files.ts';
-import { type FileRow, selectFile, selectOpened } from './file-queries.ts';
-import { askerOf, openFile, openTo } from './file-standing.ts';
-import {
-  type FileContext,
-  holdSpace,
-  mediaTypeOf,
-  receiveFile,
-  replaceFile,
-  requireConditions,
-  roomOf,
-} from './write-file.ts';
+import { type FileRow, selectOpened } from './file-queries.ts';
+import { askerNow, askerOf, openFile, openTo } from './file-standing.ts';
+import { type FileContext, mediaTypeOf, receiveFile, replaceFile, requireConditions, roomOf } from './write-file.ts';
 
 export async function listShared(
   context: FileContext,
@@ -65,9 +57,10 @@ export async function writeShared(
     request,
     room,
     store: async (arrived) => {
-      const asker = await askerOf(context, await stillAllowed());
+      const allowed = await stillAllowed();
+      const before = await askerOf(context, allowed);
       return context.database.transaction().execute(async (trx) => {
-        await holdSpace(trx, context, arrived, { room, former: await selectFile(trx, id) });
+        const asker = askerNow(before, await holdToChange(context, trx, allowed, room));
         const { row: now } = await openFile(trx, id, asker, 'write');
         requireConditions(headers, now);
         return replaceFile(trx, context, now, { arrived, room, type: mediaTypeOf(headers) });
@@ -82,7 +75,11 @@ export function shownUserFile(row: FileRow): UserFile {
 }
 
 /** Whose it is, as it is said to an account. */
-export function shownOwner({ config }: FileContext, row: FileRow, accountKey: string): SharedFile['from'] {
+export function shownOwner(
+  { config }: Pick<FileContext, 'config'>,
+  row: FileRow,
+  accountKey: string,
+): SharedFile['from'] {
   if (row.app_id !== null && row.owner_key === accountKey) return { app: appId.parse(row.app_id) };
   return { account: addressText({ kind: 'local', name: row.owner_name }, config.messaging.serverName) };
 }

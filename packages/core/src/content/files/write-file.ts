@@ -5,10 +5,18 @@ import type { CoreContext } from '../../context.ts';
 import { newId } from '../../credentials/ids.ts';
 import type { Executor } from '../../database/schema.ts';
 import { type Arrived, giveUp, keepBody, makeRoom, OVERHEAD, type Room, receive } from '../bodies/bodies.ts';
-import { deleteBodies } from '../bodies/body-queries.ts';
-import { ensureSpace, lockSpace } from '../collections/queries.ts';
+import { retireBodies } from '../bodies/body-queries.ts';
+import { ensureSpace } from '../collections/queries.ts';
 import { conditionsOf, holds, preconditionFailed } from '../items/conditions.ts';
-import { countFiles, type FileRow, insertFile, selectFile, selectTakenNames, updateFile } from './file-queries.ts';
+import {
+  countFiles,
+  deleteFile,
+  type FileRow,
+  insertFile,
+  selectFile,
+  selectTakenNames,
+  updateFile,
+} from './file-queries.ts';
 import { noFile } from './file-standing.ts';
 
 export type FileContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config' | 'log'>;
@@ -59,7 +67,7 @@ export interface NewFile {
   readonly type: string;
 }
 
-/** In a transaction that holds the space. */
+/** In a transaction that holds the space. @throws RefusalError `disk_quota` */
 export async function addFile(
   trx: Executor,
   context: FileContext,
@@ -70,6 +78,7 @@ export async function addFile(
   const most = installationId === null ? limits.filesOfAccount.value : limits.filesOfApp.value;
   if ((await countFiles(trx, { spaceId, installationId })) >= most)
     throw refuse('disk_quota', `There are ${most} files already. Delete some first.`);
+  await makeRoom(trx, context, arrived, { room, former: null });
   const id = fileId.parse(newId('fil', context));
   const at = context.clock();
   await insertFile(trx, {
@@ -82,37 +91,34 @@ export async function addFile(
   return found(trx, id);
 }
 
-/** In a transaction that holds the space. */
+/** In a transaction that holds the space. @throws RefusalError `disk_quota` */
 export async function replaceFile(
   trx: Executor,
   context: FileContext,
   file: FileRow,
   { arrived, room, type }: { readonly arrived: Arrived; readonly room: Room; readonly type: string },
 ): Promise<FileRow> {
+  const now = context.clock();
+  await makeRoom(trx, context, arrived, { room, former: Number(file.size) });
   await updateFile(trx, file.id, {
     ...{ media_type: type, etag: newTag(context), size: String(arrived.size) },
     body_id: await keepBody(trx, context, arrived, room),
-    changed_at: context.clock(),
+    changed_at: now,
   });
-  await deleteBodies(trx, [file.body_id], OVERHEAD);
+  await retireBodies(trx, [file.body_id], { now, overhead: OVERHEAD });
   return found(trx, file.id);
+}
+
+/** In a transaction that holds the space. */
+export async function removeFile(trx: Executor, { clock }: FileContext, file: FileRow): Promise<void> {
+  await deleteFile(trx, file.id);
+  await retireBodies(trx, [file.body_id], { now: clock(), overhead: OVERHEAD });
 }
 
 async function found(trx: Executor, id: FileId): Promise<FileRow> {
   const row = await selectFile(trx, id);
   if (row === undefined) throw noFile();
   return row;
-}
-
-/** Takes what the bytes need, then the space; nothing else of it changes until the transaction has ended. */
-export async function holdSpace(
-  trx: Executor,
-  context: FileContext,
-  arrived: Arrived,
-  { room, former }: { readonly room: Room; readonly former: FileRow | undefined },
-): Promise<void> {
-  await makeRoom(trx, context, arrived, { room, former: former === undefined ? null : Number(former.size) });
-  if (!(await lockSpace(trx, room.spaceId))) throw noFile();
 }
 
 /** @throws RefusalError `precondition_failed`, `invalid_request` */
@@ -127,18 +133,24 @@ function newTag({ random }: FileContext): string {
 /** `photo.jpg`, then `photo (2).jpg`. */
 export async function freeName(trx: Executor, spaceId: string, name: string): Promise<string> {
   const dot = name.lastIndexOf('.');
-  const stem = dot > 0 ? name.slice(0, dot) : name;
-  const ending = dot > 0 ? name.slice(dot) : '';
-  const taken = new Set(await selectTakenNames(trx, spaceId, shortStem(stem, ending)));
+  const isEnding = dot > 0 && name.length - dot <= LONGEST_ENDING;
+  const ending = isEnding ? name.slice(dot) : '';
+  const stem = shortStem(isEnding ? name.slice(0, dot) : name, ending);
+  const taken = new Set(await selectTakenNames(trx, spaceId, stem));
   if (!taken.has(name)) return name;
   for (let number = 2; ; number += 1) {
-    const numbered = `${shortStem(stem, ending)} (${number})${ending}`;
+    const numbered = `${stem} (${number})${ending}`;
     if (!taken.has(numbered)) return numbered;
   }
 }
 
-/** Leaves room for a number. */
+/** What follows the last full stop further on is no ending, but part of the name. */
+const LONGEST_ENDING = 32;
+
+/** Leaves room for a number, and no half of a character. */
 function shortStem(stem: string, ending: string): string {
   const room = limits.fileName.value - 10 - ending.length;
-  return stem.length <= room ? stem : stem.slice(0, Math.max(1, room)).trimEnd();
+  if (stem.length <= room) return stem;
+  const cut = stem.slice(0, room);
+  return (cut.isWellFormed() ? cut : cut.slice(0, -1)).trimEnd();
 }

@@ -3,7 +3,7 @@ import { type CollectionId, type ContentChanges, limits, type RouteQuery, refuse
 import type { CoreContext } from '../../context.ts';
 import { awaitChange } from '../../events/await-change.ts';
 import { type AppCaller, standingIn } from '../collections/standing.ts';
-import { type ChangeRow, selectChanges, selectForgotten } from './item-queries.ts';
+import { type ChangeRow, selectChanges } from './item-queries.ts';
 
 interface ChangesCall {
   readonly caller: AppCaller;
@@ -57,13 +57,12 @@ async function readNews(
   position: Position | null,
   limit: number,
 ): Promise<News> {
-  const forgotten = (await selectForgotten(database, id)) ?? '0';
-  const [known, begun] = position ?? ['0', forgotten];
-  const rows = await selectChanges(database, id, { after: known, limit });
-  // What is forgotten after it was looked up, and before the rows were read, is noticed by the next call.
-  if (BigInt(forgotten) > BigInt(known) && BigInt(forgotten) > BigInt(begun))
+  const news = await selectChanges(database, id, { after: position?.[0] ?? '0', limit });
+  // Whoever begins needs no deletions.
+  const [known, begun] = position ?? ['0', news.forgotten];
+  if (BigInt(news.forgotten) > BigInt(known) && BigInt(news.forgotten) > BigInt(begun))
     throw refuse('invalid_cursor', 'So much was deleted since that not all of it is known. Begin without a cursor.');
-  return { rows, forgotten };
+  return news;
 }
 
 /** The calls that wait on this replica, for each installation. */

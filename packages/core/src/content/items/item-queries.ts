@@ -97,12 +97,6 @@ export async function forgetDeletions(trx: Executor, id: CollectionId, count: nu
      WHERE id = ${id}`.execute(trx);
 }
 
-/** Up to which change deletions may be forgotten. */
-export async function selectForgotten(db: Executor, id: CollectionId): Promise<string | undefined> {
-  const row = await db.selectFrom('content_collections').select('forgotten').where('id', '=', id).executeTakeFirst();
-  return row?.forgotten;
-}
-
 export interface ChangeRow {
   readonly key: string;
   readonly change: string;
@@ -110,14 +104,22 @@ export interface ChangeRow {
   readonly changed_at: Date;
 }
 
-/** Each item whose newest change comes after this number, in their order. */
+/**
+ * Each item whose newest change comes after this number, in their order, and up to which change deletions may be forgotten: as of one
+ * moment, so that none is forgotten in between.
+ */
 export async function selectChanges(
   db: Executor,
   id: CollectionId,
   { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<ChangeRow[]> {
-  const { rows } = await sql<ChangeRow>`
-    SELECT key, change, etag, changed_at FROM content_items
-     WHERE collection_id = ${id} AND change > ${after} ORDER BY change LIMIT ${limit}`.execute(db);
-  return rows;
+): Promise<{ readonly rows: ChangeRow[]; readonly forgotten: string }> {
+  const { rows } = await sql<ChangeRow & { readonly forgotten: string }>`
+    SELECT i.*, c.forgotten
+      FROM content_collections c
+      LEFT JOIN LATERAL (
+        SELECT key, change, etag, changed_at FROM content_items
+         WHERE collection_id = c.id AND change > ${after} ORDER BY change LIMIT ${limit}) i ON true
+     WHERE c.id = ${id} ORDER BY i.change`.execute(db);
+  const isChange = ({ key }: { readonly key: string | null }) => key !== null;
+  return { rows: rows.filter(isChange), forgotten: rows[0]?.forgotten ?? '0' };
 }

@@ -4,7 +4,7 @@ import { type CollectionId, type ContentItem, limits, type RouteQuery, refuse } 
 import type { CoreContext } from '../../context.ts';
 import { notify } from '../../database/notify.ts';
 import { type Arrived, giveUp, keepBody, makeRoom, OVERHEAD, type Room, receive } from '../bodies/bodies.ts';
-import { deleteBodies } from '../bodies/body-queries.ts';
+import { retireBodies } from '../bodies/body-queries.ts';
 import { type AppCaller, type Standing, standingIn, standingToChange } from '../collections/standing.ts';
 import { conditionsOf, holds, preconditionFailed } from './conditions.ts';
 import {
@@ -48,7 +48,7 @@ export async function writeContent(
   const arrived = await receive(context, request, { room, limit: limits.collectionItem.value });
   try {
     const now = await stillAllowed();
-    return await store(context, { caller: now, place, arrived, room, conditions });
+    return await store(context, { caller: now, collection, key: place.key, arrived, room, conditions });
   } catch (error) {
     await giveUp(context, arrived);
     throw error;
@@ -62,20 +62,21 @@ function roomOf(collection: Standing['collection'], { accountKey }: AppCaller): 
 
 interface Storing {
   readonly caller: AppCaller;
-  readonly place: ItemPlace;
+  readonly collection: Standing['collection'];
+  readonly key: string;
   readonly arrived: Arrived;
   readonly room: Room;
   readonly conditions: ReturnType<typeof conditionsOf>;
 }
 
-function store(context: ItemContext, { caller, place, arrived, room, conditions }: Storing) {
-  const { collectionId, key } = place;
+function store(context: ItemContext, { caller, collection, key, arrived, room, conditions }: Storing) {
+  const collectionId = collection.id;
+  const place = { collectionId, key };
   return context.database.transaction().execute(async (trx) => {
-    const before = await selectItem(trx, place);
-    await makeRoom(trx, context, arrived, { room, former: before?.size ?? null });
-    await standingToChange(context, caller, collectionId, 'write', { trx, spaceId: room.spaceId });
+    await standingToChange(context, caller, 'write', { trx, collection });
     const former = await selectItem(trx, place);
     if (!holds(conditions, former?.etag ?? null)) throw preconditionFailed();
+    await makeRoom(trx, context, arrived, { room, former: former?.size ?? null });
     const wasDeleted = former === undefined && (await isKnownDeleted(trx, place));
     const { change, items } = await nextChange(trx, collectionId, {
       items: former === undefined ? 1 : 0,
@@ -91,7 +92,7 @@ function store(context: ItemContext, { caller, place, arrived, room, conditions 
       changed_at: context.clock(),
     };
     await writeItem(trx, { collection_id: collectionId, change, ...item });
-    if (former !== undefined) await deleteBodies(trx, [former.body_id], OVERHEAD);
+    if (former !== undefined) await retireBodies(trx, [former.body_id], { now: item.changed_at, overhead: OVERHEAD });
     await notify(trx, 'content-changed', { collectionId });
     return { item: shownItem(item), created: former === undefined };
   });
@@ -111,14 +112,16 @@ export async function deleteContent(
   const { collectionId } = place;
   const { collection } = await standingIn(context, caller, collectionId, 'write');
   await context.database.transaction().execute(async (trx) => {
-    await standingToChange(context, caller, collectionId, 'write', { trx, spaceId: collection.space_id });
+    await standingToChange(context, caller, 'write', { trx, collection });
     const item = await selectItem(trx, place);
-    if (!holds(conditions, item?.etag ?? null)) throw preconditionFailed();
+    // Conditions are about what would succeed without them (RFC 9110, section 13.2.1).
     if (item === undefined) throw noItem();
+    if (!holds(conditions, item.etag)) throw preconditionFailed();
     const { change, deletions } = await nextChange(trx, collectionId, { items: -1, deletions: 1 });
     const gone = { etag: null, size: null, body_id: null };
-    await writeItem(trx, { collection_id: collectionId, key: item.key, change, changed_at: context.clock(), ...gone });
-    await deleteBodies(trx, [item.body_id], OVERHEAD);
+    const now = context.clock();
+    await writeItem(trx, { collection_id: collectionId, key: item.key, change, changed_at: now, ...gone });
+    await retireBodies(trx, [item.body_id], { now, overhead: OVERHEAD });
     // A tenth at once, so that few deletions have to forget any.
     const most = limits.contentDeletionsKnown.value;
     if (deletions > most) await forgetDeletions(trx, collectionId, Math.ceil(most / 10));

@@ -1,5 +1,5 @@
 // All SQL of invitations to collections.
-import type { CollectionId, ContentInvitation, ContentInvitationId, InstallationId } from '@platform/contract';
+import type { CollectionId, ContentInvitation, ContentInvitationId } from '@platform/contract';
 import { type Insertable, sql } from 'kysely';
 import type { ProvenTime } from '../../clock/clock-guard.ts';
 import type { DatabaseSchema, Executor } from '../../database/schema.ts';
@@ -120,17 +120,6 @@ export async function countSent(
     SELECT count(*)::integer AS all, count(*) FILTER (WHERE account_key = ${to})::integer AS "toOne"
       FROM content_invitations WHERE invited_by = ${by} AND answer IS NULL AND expires_at > ${now}`.execute(db);
   return rows[0] ?? { all: 0, toOne: 0 };
-}
-
-/** The installation of the app; `undefined` while the account has none. */
-export async function selectInstalled(
-  db: Executor,
-  accountKey: string,
-  appId: string,
-): Promise<InstallationId | undefined> {
-  const { rows } = await sql<{ id: InstallationId }>`
-    SELECT id FROM installed_apps WHERE account_key = ${accountKey} AND app_id = ${appId}`.execute(db);
-  return rows[0]?.id;
 }
 
 /** @returns the account of each that was deleted */

@@ -13,15 +13,17 @@ import {
   refuse,
 } from '@platform/contract';
 import type * as z from 'zod';
+import type { SessionCaller } from '../../accounts/face.ts';
 import type { CoreContext } from '../../context.ts';
 import { newId } from '../../credentials/ids.ts';
 import { notify } from '../../database/notify.ts';
 import type { Executor } from '../../database/schema.ts';
+import { heldPerson, holdInstalled } from '../../installations/face.ts';
 import { accountOfAddress, addressText, parseAddress } from '../../messaging/face.ts';
 import { roleIn } from '../collection-rule.ts';
 import { notifyContent } from '../collections/collections.ts';
 import { insertAdmission, lockSpace, selectBelow, selectChain } from '../collections/queries.ts';
-import { type AppCaller, shownCollection, standingIn, standingToChange } from '../collections/standing.ts';
+import { type AppCaller, hasNoOwner, shownCollection, standingIn, standingToChange } from '../collections/standing.ts';
 import { queueNotices } from '../notices/notice.ts';
 import {
   answerInvitation,
@@ -30,7 +32,6 @@ import {
   insertInvitation,
   invitedBefore,
   lockInviting,
-  selectInstalled,
   selectInvitation,
   selectWaiting,
   withdrawInvitations,
@@ -65,8 +66,7 @@ export async function inviteMember(
   };
   return context.database.transaction().execute(async (trx) => {
     await lockInviting(trx, caller.accountKey);
-    const spaceId = collection.space_id;
-    const { chain } = await standingToChange(context, caller, id, 'manage', { trx, spaceId });
+    const { chain } = await standingToChange(context, caller, 'manage', { trx, collection });
     const held = await selectRoles(
       trx,
       chain.map((link) => link.id),
@@ -126,8 +126,7 @@ export async function listInvitations(
   return { items, nextCursor: rows.length > limit && last !== undefined ? cursors.encode(list, last.id) : null };
 }
 
-interface Answering {
-  readonly accountKey: string;
+interface Answering extends Pick<SessionCaller, 'accountKey' | 'sessionId'> {
   readonly id: ContentInvitationId;
   readonly appId?: string | undefined;
 }
@@ -139,12 +138,13 @@ interface Answering {
  */
 export async function acceptInvitation(context: InvitationContext, answering: Answering): Promise<Collection> {
   const { accountKey, id } = answering;
-  const { space_id: spaceId } = await waitingInvitation(context, context.database, answering);
+  const sent = await waitingInvitation(context, context.database, answering);
   return context.database.transaction().execute(async (trx) => {
-    if (!(await lockSpace(trx, spaceId))) throw noInvitation();
+    await heldPerson(trx, context, answering);
+    const installationId = await holdInstalled(trx, accountKey, sent.app_id);
+    if (!(await lockSpace(trx, sent.space_id))) throw noInvitation();
     const invitation = await waitingInvitation(context, trx, answering);
     const { collection_id: collectionId, role } = invitation;
-    const installationId = await selectInstalled(trx, accountKey, invitation.app_id);
     if (installationId === undefined)
       throw refuse('content_conflict', 'The app by which it came is not installed. Install it, then accept.');
     const chain = await selectChain(trx, { accountKey, installationId }, collectionId);
@@ -154,7 +154,7 @@ export async function acceptInvitation(context: InvitationContext, answering: An
       invitation.invited_by,
     );
     const byRole = roleIn(inviting.map((one) => ({ role: one })));
-    if ((byRole !== 'owner' && byRole !== 'manager') || chain[0]?.ends_at !== null)
+    if ((byRole !== 'owner' && byRole !== 'manager') || chain[0] === undefined || hasNoOwner(chain[0]))
       throw refuse('content_conflict', 'Whoever sent it no longer manages the collection.');
     const most = limits.memberships.value;
     if ((await countMemberships(trx, accountKey)) >= most)
@@ -175,6 +175,7 @@ export async function acceptInvitation(context: InvitationContext, answering: An
 /** @throws RefusalError `not_found`, `content_conflict` */
 export async function declineInvitation(context: InvitationContext, answering: Answering): Promise<void> {
   await context.database.transaction().execute(async (trx) => {
+    await heldPerson(trx, context, answering);
     await waitingInvitation(context, trx, answering);
     if (!(await answerInvitation(trx, answering.id, 'declined'))) throw answered();
     await notify(trx, 'content-invitations-changed', { accountKey: answering.accountKey });

@@ -62,8 +62,11 @@ export async function selectMember(
     .executeTakeFirst();
 }
 
-export async function deleteMember(trx: Executor, id: MemberId): Promise<void> {
-  await trx.deleteFrom('content_members').where('id', '=', id).execute();
+/** What the account may do in any of these itself; of what it owns it stays the owner. */
+export async function deleteRoles(trx: Executor, ids: readonly CollectionId[], accountKey: string): Promise<void> {
+  await sql`
+    DELETE FROM content_members
+     WHERE collection_id = ANY (${[...ids]}) AND account_key = ${accountKey} AND role <> 'owner'`.execute(trx);
 }
 
 /** The apps of the account for which these collections were opened by an invitation; who lost access has none. */

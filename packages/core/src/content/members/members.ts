@@ -12,14 +12,14 @@ import { type AppCaller, standingIn, standingToChange } from '../collections/sta
 import { withdrawInvitations } from './invitation-queries.ts';
 import {
   deleteAdmissionsOf,
-  deleteMember,
+  deleteRoles,
   type KnownMember,
   type MemberRow,
   selectMember,
   selectMembers,
 } from './member-queries.ts';
 
-type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'cursors' | 'config'>;
+type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'cursors' | 'config'>;
 
 export async function listMembers(
   context: MemberContext,
@@ -63,8 +63,8 @@ function shownMember({ config }: MemberContext, { id, name, role, since }: Known
 }
 
 /**
- * From the answer on, nothing is written by who was removed. Their app loses the collection with the role, and what they had
- * invited others with waits no more.
+ * From the answer on, nothing is written by who was removed, in the collection or in any within it: roles that they have there
+ * themselves end too, their apps lose all of it, and neither they nor whom they invited are invited any more.
  *
  * @throws RefusalError `not_found`, `content_conflict` for the owner and for roles from above
  */
@@ -75,11 +75,10 @@ export async function removeMember(
 ): Promise<void> {
   const { collection } = await standingIn(context, caller, id, 'read');
   await context.database.transaction().execute(async (trx) => {
-    const spaceId = collection.space_id;
-    const { chain } = await standingToChange(context, caller, id, 'read', { trx, spaceId });
+    const { chain, caller: now } = await standingToChange(context, caller, 'read', { trx, collection });
     const member = await selectMember(trx, id, memberId);
     // Whoever only reads here may still leave.
-    if (member?.account_key !== caller.accountKey) await standingIn(context, caller, id, 'manage', trx);
+    if (member?.account_key !== caller.accountKey) await standingIn(context, now, id, 'manage', trx);
     if (member === undefined) {
       const above = await selectMembers(
         trx,
@@ -95,13 +94,16 @@ export async function removeMember(
 
 /** In a transaction that holds the space. @throws RefusalError `content_conflict` for the owner */
 export async function endMembership(trx: Executor, member: MemberRow): Promise<void> {
-  const { id, collection_id: collectionId, account_key: accountKey } = member;
+  const { collection_id: collectionId, account_key: accountKey } = member;
   if (member.role === 'owner')
     throw refuse('content_conflict', 'A collection has its owner as long as it exists. Delete it instead.');
-  await deleteMember(trx, id);
   const below = await selectBelow(trx, collectionId);
-  await deleteAdmissionsOf(trx, [collectionId], accountKey);
-  const invited = await withdrawInvitations(trx, below, { by: accountKey });
+  await deleteRoles(trx, below, accountKey);
+  await deleteAdmissionsOf(trx, below, accountKey);
+  const invited = [
+    ...(await withdrawInvitations(trx, below, { by: accountKey })),
+    ...(await withdrawInvitations(trx, below, { to: accountKey })),
+  ];
   await notifyEach(
     trx,
     'content-invitations-changed',

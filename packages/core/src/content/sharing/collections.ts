@@ -22,7 +22,7 @@ import { selectMember } from '../members/member-queries.ts';
 import { endMembership, membersOf } from '../members/members.ts';
 import { type KnownCollection, type PersonsLink, selectChainOfPerson, selectOfPerson } from './queries.ts';
 
-type SharingContext = Pick<CoreContext, 'database' | 'pool' | 'cursors' | 'config'>;
+type SharingContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'cursors' | 'config'>;
 
 export async function listOfPerson(
   context: SharingContext,

@@ -46,7 +46,7 @@ for (const [how, route] of Object.entries(routes)) {
     const exchange = {
       request: { raw, headers: raw.headers } as FastifyRequest,
       reply: { raw: response } as FastifyReply,
-      from: { sender: { kind: 'known' as const, name: 'somebody' }, account: 'somebody' },
+      from: { sender: { kind: 'known' as const, name: 'somebody', appOf: null }, account: 'somebody' },
     };
     const read = readRequestBody(exchange, route, readers);
     assert.equal((await checking.promise).aborted, false);

@@ -32,7 +32,7 @@ export interface BodyReaders {
 export interface RequestBody {
   /** What the handler gets; `undefined` without a body, and for one that the handler reads itself. */
   readonly value: unknown;
-  /** Gives back what the value takes. */
+  /** Gives back what the value takes, and the place of a body that the handler did not read to its end. */
   close(): Promise<void>;
 }
 
@@ -57,7 +57,8 @@ export async function readRequestBody(exchange: Exchange, id: RouteId, readers: 
     if (Number(request.headers['content-length'] ?? 0) > body.limit)
       throw refuse('payload_too_large', `The body may have at most ${sizeText(body.limit)}.`);
     requireUploadRate(request.raw, reply.raw, limits.uploadRate.value);
-    return held(undefined);
+    const endPlace = await readers.places.hold(request.raw, from.sender);
+    return { value: undefined, close: async () => endPlace() };
   }
   if (!hasBody(request.raw)) {
     if (body.schema.safeParse(undefined).success) return held(undefined);

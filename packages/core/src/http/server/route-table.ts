@@ -22,7 +22,7 @@ import type { CoreConfig } from '../../config/config.ts';
 import { nowOnBehalfOf, onBehalfOf } from '../../database/fair-pool.ts';
 import { allows, resourcesOf } from '../../grants/grant-coverage.ts';
 import type { InstallationIdentity, WantedGrant } from '../../installations/face.ts';
-import { BodyPlaces } from '../bodies/body-places.ts';
+import { BodyPlaces, type BodySender } from '../bodies/body-places.ts';
 import { type BodyReaders, readRequestBody } from '../bodies/request-body.ts';
 import { refuseUnstorable } from '../bodies/storable-values.ts';
 import type { Caller } from '../caller.ts';
@@ -136,7 +136,7 @@ async function answer(
       request,
       reply,
       from: {
-        sender: known === null ? { kind: 'anonymous', name: subject, browser } : { kind: 'known', name: known },
+        sender: known === null ? { kind: 'anonymous', name: subject, browser } : knownSender(first, known),
         account: 'accountKey' in first ? first.accountKey : subject,
       },
     },
@@ -169,6 +169,10 @@ async function answer(
   } finally {
     await close();
   }
+}
+
+function knownSender(caller: Caller, name: string): BodySender {
+  return { kind: 'known', name, appOf: 'installationId' in caller ? caller.accountKey : null };
 }
 
 /** What comes from a browser that has signed in before is refused once its own bucket and that of its network are empty. */

@@ -51,6 +51,11 @@ const CALLS = 4;
 /** And of those for which the bridge asks other servers, which may take their time: the others do not wait for them. */
 const CALLS_ELSEWHERE = 3;
 const ELSEWHERE: ReadonlySet<MessagingBridgeOperation> = new Set(['resolve', 'direct', 'accept']);
+/** And of those for which it may have to: a message can need a room, and a room is left at the servers of all who are in it. */
+const CALLS_TALKING = 8;
+const TALKING: ReadonlySet<MessagingBridgeOperation> = new Set(['send', 'leave']);
+/** The bridge does these of one conversation in their order: those that wait for the first of them take the place of no other. */
+const IN_ORDER: ReadonlySet<MessagingBridgeOperation> = new Set(['send', 'accept']);
 const CALLS_WAITING = 64;
 const NOTHING_HEARD = 'The messaging bridge does not answer. Ask the operator.';
 
@@ -63,6 +68,8 @@ export class BridgeClient {
   readonly #outage = new Outage();
   readonly #calls: Turns;
   readonly #callsElsewhere: Turns;
+  readonly #callsTalking: Turns;
+  readonly #inOrder: Turns;
   readonly #waits: Turns;
 
   constructor(context: Context, options: BridgeClientOptions) {
@@ -85,6 +92,8 @@ export class BridgeClient {
     const turns = (ofKey: number) => new Turns({ ofKey, waiting: CALLS_WAITING, milliseconds: 20_000, detail });
     this.#calls = turns(CALLS);
     this.#callsElsewhere = turns(CALLS_ELSEWHERE);
+    this.#callsTalking = turns(CALLS_TALKING);
+    this.#inOrder = turns(1);
     this.#waits = new Turns({ ofKey: 2 * limits.messagingSyncs.value, waiting: 0, milliseconds: 0, detail });
   }
 
@@ -95,25 +104,30 @@ export class BridgeClient {
     input: MessagingBridgeInput<Operation>,
     { signal, waits = false }: CallOptions = {},
   ): Promise<MessagingBridgeResult<Operation>> {
-    const turns = waits ? this.#waits : ELSEWHERE.has(operation) ? this.#callsElsewhere : this.#calls;
-    return await turns.run(
-      subject.accountId,
-      async () => {
-        const request = { version: MESSAGING_BRIDGE_VERSION, operation, subject, input };
-        const { status, body } = await this.#exchange(JSON.stringify(request), signal);
-        if (status !== 200) throw this.#failed(operation, status, body);
-        const answer = messagingBridgeAnswer.safeParse(body);
-        if (!answer.success)
-          throw this.#refused(operation, 'its answer is none of version 1, or the account is not provisioned');
-        if (answer.data.userId !== subject.transportUserId)
-          throw this.#refused(operation, 'its answer is of another account');
-        const result = messagingBridgeOperations[operation].result.safeParse(answer.data.result);
-        if (!result.success) throw this.#refused(operation, 'its result has not the shape of this operation');
-        // By the schema of this operation.
-        return result.data as MessagingBridgeResult<Operation>;
-      },
-      signal,
-    );
+    const exchange = async () => {
+      const request = { version: MESSAGING_BRIDGE_VERSION, operation, subject, input };
+      const { status, body } = await this.#exchange(JSON.stringify(request), signal);
+      if (status !== 200) throw this.#failed(operation, status, body);
+      const answer = messagingBridgeAnswer.safeParse(body);
+      if (!answer.success)
+        throw this.#refused(operation, 'its answer is none of version 1, or the account is not provisioned');
+      if (answer.data.userId !== subject.transportUserId)
+        throw this.#refused(operation, 'its answer is of another account');
+      const result = messagingBridgeOperations[operation].result.safeParse(answer.data.result);
+      if (!result.success) throw this.#refused(operation, 'its result has not the shape of this operation');
+      // By the schema of this operation.
+      return result.data as MessagingBridgeResult<Operation>;
+    };
+    const { accountId } = subject;
+    const turns = waits ? this.#waits : this.#turnsOf(operation);
+    const call = () => turns.run(accountId, exchange, signal);
+    if (!(IN_ORDER.has(operation) && 'conversationId' in input)) return await call();
+    return await this.#inOrder.run(`${accountId} ${input.conversationId}`, call, signal);
+  }
+
+  #turnsOf(operation: MessagingBridgeOperation): Turns {
+    if (ELSEWHERE.has(operation)) return this.#callsElsewhere;
+    return TALKING.has(operation) ? this.#callsTalking : this.#calls;
   }
 
   /**

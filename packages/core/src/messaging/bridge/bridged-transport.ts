@@ -16,7 +16,7 @@ import { keyedHash } from '../../credentials/master-key.ts';
 import { accountOfAddress } from '../account-queries.ts';
 import { type Address, addressText, parseAddress, userIdOf } from '../addresses.ts';
 import { bridgeIdOf } from '../opaque-ids.ts';
-import { provision } from '../provisioning.ts';
+import { provisionBridged } from '../provisioning.ts';
 import type { News, Position, Transport, TransportConversation, TransportMessage } from '../transport.ts';
 import type { BridgeClient, CallOptions } from './bridge-client.ts';
 import { conversationOf, encryptedOnly, messageOf, readable, subjectOf } from './bridge-views.ts';
@@ -37,7 +37,7 @@ export function bridgedTransport(context: Context, client: BridgeClient, bundled
   const { serverName } = config.messaging;
 
   const subjectOfAccount = async (accountKey: string): Promise<MessagingBridgeSubject> =>
-    subjectOf(accountKey, await provision(context, accountKey), serverName);
+    subjectOf(accountKey, await provisionBridged(context, accountKey), serverName);
 
   async function call<Operation extends MessagingBridgeOperation>(
     accountKey: string,

@@ -234,11 +234,36 @@ test('who waits for a slow bridge delays nobody else', async () => {
     return truth;
   };
   const slow = Array.from({ length: 20 }, (_, place) => ada.send(id, `slow ${place}`));
-  await asked('send', ada, 4);
+  await asked('send', ada, 1);
   for (let place = 0; place < 5; place += 1) await ben.sent(other, `quick ${place}`);
   assert.equal((await ben.bodies(other)).length, 5);
   held.resolve();
   for (const one of slow) assert.equal((await one).status, 201);
+});
+
+test('what waits for one conversation delays nothing else of the account, and comes in its order', async () => {
+  const ada = await newWriter();
+  const { id: slow } = await ada.direct(ALICE);
+  const { id: quick } = await ada.direct('@bob:example.org');
+  const held = Promise.withResolvers<void>();
+  let isAccepted = false;
+  bridge.answer = async (call, truth) => {
+    if (call.operation === 'accept' || call.operation === 'leave') await held.promise;
+    if (call.operation === 'accept') isAccepted = true;
+    if (call.operation === 'send' && call.input.conversationId.includes('alice')) assert.ok(isAccepted);
+    return truth;
+  };
+  const accepted = ada.act(slow, 'accept');
+  await asked('accept', ada, 1);
+  const waiting = Array.from({ length: 10 }, (_, place) => ada.send(slow, `after it ${place}`));
+  const left = Array.from({ length: 6 }, () => ada.act(slow, 'leave'));
+  await asked('leave', ada, 6);
+  await ada.sent(quick, 'at once');
+  assert.deepEqual(await ada.bodies(quick), ['at once']);
+  assert.equal((await ada.conversations()).length, 2);
+  held.resolve();
+  for (const one of [accepted, ...left]) assert.equal((await one).status, 200);
+  for (const one of waiting) assert.equal((await one).status, 201);
 });
 
 test('what the bridge cannot do is told by the codes of the contract, without its words', async () => {

@@ -1,12 +1,14 @@
 // The bridge forgets an account that was deleted, after a while, however long it is away; and nobody else.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { registerAccount } from '../../../../../tests/support/client.ts';
 import { type Constellation, startConstellation } from '../../../../../tests/support/constellation.ts';
 import { until } from '../../../../../tests/support/wait.ts';
 import { nameOf, type Writer, writerOf } from '../../../test-support/messaging.ts';
 import { BRIDGE_TOKEN, type BridgeDouble, startBridgeDouble } from '../../../test-support/messaging-bridge.ts';
 import { deleteAccount } from '../../accounts/deletion/delete-account.ts';
 import { notify } from '../../database/notify.ts';
+import { queueForgetting } from './forget-accounts.ts';
 
 const SERVER = 'shell.platform.localhost';
 const ALICE = '@alice:example.org';
@@ -91,4 +93,22 @@ test('of an account that took no part in messages the bridge is not told', async
   const dana = await writerOf(world, 'dana');
   await remove(dana);
   assert.deepEqual(await jobs(), []);
+});
+
+test('an account that only others wrote to is known to the bridge too, and it is told even where none is configured by then', async () => {
+  const eve = await writerOf(world, 'eve');
+  const finn = await writerOf(world, 'finn');
+  const gus = await registerAccount(world, 'gus');
+  await eve.direct('finn');
+  const { config } = world.core.context;
+  const without = {
+    ...world.core.context,
+    config: { ...config, messaging: { ...config.messaging, bridge: { kind: 'none' } as const } },
+  };
+  for (const name of [nameOf(finn), gus.name])
+    await world.core.context.database.transaction().execute(async (trx) => {
+      const { rows } = await world.core.context.pool.query('SELECT key FROM accounts WHERE name = $1', [name]);
+      await queueForgetting(without, trx, rows[0].key);
+    });
+  assert.deepEqual(await jobs(), [{ name: 'finn' }]);
 });

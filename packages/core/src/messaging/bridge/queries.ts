@@ -81,7 +81,7 @@ export const bridgeRemovals = new JobTable<string>('bridge_removals', 'account_k
 /**
  * Adds the job for an account that is being deleted, if it takes part in messaging and a bridge may know it.
  *
- * @param always also for one that wrote nothing through a bridge
+ * @param always also for one that no call was about, as far as is known
  * @returns whether it was added
  */
 export async function insertRemoval(
@@ -93,9 +93,7 @@ export async function insertRemoval(
     INSERT INTO bridge_removals (account_key, name, due_at)
     SELECT account.key, account.name, ${dueAt}
       FROM account_states AS account JOIN messaging_accounts AS party ON party.account_key = account.key
-     WHERE account.key = ${accountKey}
-       AND (${always} OR EXISTS (SELECT FROM bridge_requests WHERE account_key = ${accountKey})
-                      OR EXISTS (SELECT FROM bridge_sends WHERE account_key = ${accountKey}))
+     WHERE account.key = ${accountKey} AND (${always} OR party.bridged)
     ON CONFLICT DO NOTHING`.execute(trx);
   return numAffectedRows === 1n;
 }

@@ -101,7 +101,7 @@ export function bundledTransport(context: Context): Transport {
 
   return {
     async identity(accountKey) {
-      const { address, transportUserId } = contactOf(await provision(context, accountKey));
+      const { address, transportUserId } = contactOf((await provision(context, accountKey)).name);
       return { address, transportUserId, transport: 'bundled', provisioned: true };
     },
     async resolve(_, address) {

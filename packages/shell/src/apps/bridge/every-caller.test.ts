@@ -11,6 +11,7 @@ import { allSamples } from '../../../test-support/samples-of.ts';
 import type { Method, Only, Params } from './method.ts';
 import { fileMethods } from './methods/files.ts';
 import { mcpMethods } from './methods/mcp.ts';
+import { recipientMethods } from './methods/recipient.ts';
 import { walletMethods } from './methods/wallet.ts';
 import { methods as firstMethods } from './methods.ts';
 import type { Reader } from './params.ts';
@@ -31,6 +32,9 @@ const openToAll: readonly string[] = [
   'files.pick {}',
   'files.pick {"access":"write"}',
   'files.save {"name":"report.txt"}',
+  'recipient.status {}',
+  'recipient.seal {"plaintext":"aGVsbG8"}',
+  'recipient.open {"sealed":"AQAA"}',
   'search.open {}',
   'intelligence.usage {}',
   // Core decides with the app's own grants.
@@ -43,6 +47,7 @@ const methods: { readonly [Name in BridgeCall]: Method<Name> } = {
   ...firstMethods,
   ...fileMethods,
   ...mcpMethods,
+  ...recipientMethods,
   ...walletMethods,
 };
 
@@ -216,7 +221,8 @@ function walkCall<Name extends BridgeCall>(name: Name, method: Method<Name>, par
         Array.isArray(given) ? ['A'] : [],
         0.5,
         '\u0000',
-        'x'.repeat(10_000),
+        // Also where any letters are fine.
+        'x '.repeat(5_000),
       ])
         wrong.push({ ...params, [key]: value });
       if (isRequired(read)) wrong.push({ ...params, [key]: undefined });

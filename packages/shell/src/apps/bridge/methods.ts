@@ -19,6 +19,7 @@ import { systemMethods } from './methods/system.ts';
 const later = {
   files: async () => (await import('./methods/files.ts')).fileMethods,
   mcp: async () => (await import('./methods/mcp.ts')).mcpMethods,
+  recipient: async () => (await import('./methods/recipient.ts')).recipientMethods,
   wallet: async () => (await import('./methods/wallet.ts')).walletMethods,
 };
 type LaterCall = Extract<BridgeCall, `${keyof typeof later}.${string}`>;

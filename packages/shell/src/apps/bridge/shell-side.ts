@@ -13,6 +13,7 @@ import type {
   NotificationSettingsChange,
   PickedContact,
   PickedFile,
+  RecipientState,
   RouteAnswer,
   RouteBodyInput,
   SearchEntry,
@@ -36,6 +37,14 @@ export interface BridgeCaller {
   isHome(): boolean;
   /** Whether its frame is what the person looks at, in a page that is shown, with no trusted surface or prompt over it. */
   isInFront(): boolean;
+}
+
+/** What apps encrypt for the person. Asks them nothing. @throws BridgeRefusal with what they can do */
+export interface RecipientForApps {
+  status(): Promise<{ readonly state: RecipientState }>;
+  /** Bound to the app; base64url. */
+  seal(appId: string, plaintext: string): Promise<{ readonly sealed: string }>;
+  open(appId: string, sealed: string): Promise<{ readonly plaintext: string }>;
 }
 
 export interface ShellSide {
@@ -93,6 +102,9 @@ export interface ShellSide {
   listTools(appId: string, cursor: string | undefined): Promise<RouteAnswer<'apps.mcp.list'>>;
   /** Calls a tool as the app. @throws BridgeRefusal `rate_limited` */
   callTool(appId: string, toolCall: RouteBodyInput<'apps.mcp.call'>): Promise<ToolAnswer>;
+
+  /** Loaded when an app first calls it. */
+  recipient(): Promise<RecipientForApps>;
 
   open(appId: string, target: string | null): void;
   goHome(): void;

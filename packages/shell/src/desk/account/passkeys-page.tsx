@@ -14,12 +14,19 @@ import { useDraft } from '../../session/drafts.ts';
 import { type Failure, failureOf } from '../../session/failure.ts';
 import { isOperator } from '../../session/guide.ts';
 import { createPasskey, passkeyObstacle } from '../../session/passkey.ts';
-import { registeredInThisPage } from '../../session/session.ts';
+import { type HeldPrf, takePrf, wipePrf } from '../../session/prf.ts';
+import { registeredInThisPage, session } from '../../session/session.ts';
+import { type Here, readHere } from '../recipient/here.ts';
+import { NextStep, useOpening } from '../recipient/opening.tsx';
+import { RecipientSection } from '../recipient/recipient-section.tsx';
 
 type Keys = readonly PasskeyView[];
 
 export function PasskeysPage() {
+  const account = session.value.kind === 'signed-in' ? session.value.account.name : '';
   const reading = useReading<Keys>(async () => (await call('auth.passkeys.list')).items);
+  // The passkeys are there without it.
+  const here = useReading<Here>(() => readHere(account));
   return (
     <>
       <PageHead title="Passkeys">
@@ -38,17 +45,37 @@ export function PasskeysPage() {
       {reading.value === null ? (
         reading.failure === null && <Skeleton lines={2} label="Loading passkeys" />
       ) : (
-        <KeyList keys={reading.value} reading={reading} />
+        <KeyList account={account} keys={reading.value} reading={reading} here={here} />
+      )}
+      {here.value !== null && (
+        <RecipientSection account={account} here={here.value} onChanged={() => void here.again()} />
       )}
     </>
   );
 }
 
-function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Reading<Keys> }) {
+/** A passkey that is to be created, once another one confirmed it. */
+interface Confirmed {
+  readonly options: CeremonyOptions;
+  /** What that one gave, with which the new one can be let in on what apps encrypt. */
+  readonly opener: HeldPrf | null;
+}
+
+interface KeyListProps {
+  readonly account: string;
+  readonly keys: Keys;
+  readonly reading: Reading<Keys>;
+  readonly here: Reading<Here>;
+}
+
+function KeyList({ account, keys, reading, here }: KeyListProps) {
   const busy = useSignal(false);
   const problem = useSignal<Failure | null>(null);
   /** Confirmed with a passkey of the account; the new one is created at a press of its own, which some browsers want. */
-  const confirmed = useSignal<CeremonyOptions | null>(null);
+  const confirmed = useSignal<Confirmed | null>(null);
+  const opening = useOpening(account, () => void here.again());
+  const openers = new Set(here.value?.recipient?.wrappings.map(({ passkeyId }) => passkeyId));
+  const hasRecipient = openers.size > 0;
 
   async function attempt(work: () => Promise<void>): Promise<void> {
     busy.value = true;
@@ -72,14 +99,23 @@ function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Rea
       const options = registeredInThisPage()
         ? await confirmedIfNeeded(send, 'passkey.add')
         : await send(await confirmWithPasskey('passkey.add'));
-      if (isConfirmed) confirmed.value = options;
-      else await create(options);
+      const begun = { options, opener: isConfirmed ? takePrf() : null };
+      if (isConfirmed) confirmed.value = begun;
+      else await create(begun);
     });
 
-  async function create(options: CeremonyOptions): Promise<void> {
+  async function create({ options, opener }: Confirmed): Promise<void> {
     confirmed.value = null;
-    const { passkey } = await call('auth.passkeys.verify', { body: await createPasskey(options) });
-    reading.put([...keys, passkey]);
+    try {
+      const created = await createPasskey(options);
+      const fresh = takePrf();
+      const { passkey } = await call('auth.passkeys.verify', { body: created });
+      reading.put([...keys, passkey]);
+      await opening.follow(passkey, hasRecipient ? opener : null, fresh);
+    } catch (error) {
+      wipePrf(opener);
+      throw error;
+    }
   }
 
   const obstacle = passkeyObstacle();
@@ -94,12 +130,19 @@ function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Rea
             key={key.id}
             passkey={key}
             isLast={keys.length === 1}
+            opens={hasRecipient ? openers.has(key.id) : undefined}
+            isLastOpener={openers.size === 1 && openers.has(key.id)}
+            onLetOpen={() => opening.begin(key)}
             onChanged={(changed) => reading.put(keys.map((each) => (each.id === changed.id ? changed : each)))}
-            onRemoved={() => reading.put(keys.filter(({ id }) => id !== key.id))}
+            onRemoved={() => {
+              reading.put(keys.filter(({ id }) => id !== key.id));
+              void here.again();
+            }}
           />
         ))}
       </ul>
       {problem.value !== null && <Note tone={problem.value.tone}>{problem.value.text}</Note>}
+      <NextStep opening={opening} busy={busy.value} onFinish={() => void attempt(opening.finish)} />
       {obstacle !== null ? (
         <Note tone="danger">{obstacle}</Note>
       ) : (
@@ -116,9 +159,9 @@ function KeyList({ keys, reading }: { readonly keys: Keys; readonly reading: Rea
 
 interface AddButtonProps {
   readonly busy: boolean;
-  readonly confirmed: CeremonyOptions | null;
+  readonly confirmed: Confirmed | null;
   readonly onBegin: () => Promise<void>;
-  readonly onCreate: (options: CeremonyOptions) => Promise<void>;
+  readonly onCreate: (confirmed: Confirmed) => Promise<void>;
 }
 
 function AddButton({ busy, confirmed, onBegin, onCreate }: AddButtonProps) {
@@ -144,11 +187,16 @@ function AddButton({ busy, confirmed, onBegin, onCreate }: AddButtonProps) {
 interface KeyRowProps {
   readonly passkey: PasskeyView;
   readonly isLast: boolean;
+  /** Whether it opens what apps encrypt; absent where no passkey does. */
+  readonly opens?: boolean | undefined;
+  readonly isLastOpener?: boolean;
+  /** Begins to let it. */
+  readonly onLetOpen?: () => Promise<void>;
   readonly onChanged: (passkey: PasskeyView) => void;
   readonly onRemoved: () => void;
 }
 
-export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
+export function KeyRow({ passkey, isLast, opens, isLastOpener, onLetOpen, onChanged, onRemoved }: KeyRowProps) {
   const label = useDraft(`passkey ${passkey.id}`, passkey.label);
   const mode = useSignal<'shown' | 'renaming' | 'removing'>(label.isChanged ? 'renaming' : 'shown');
   const problem = useSignal<Failure | null>(null);
@@ -233,7 +281,19 @@ export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
                   {ago(passkey.createdAt)}
                 </time>{' '}
                 · {passkey.lastUsedAt === null ? 'never used to sign in' : `last used ${ago(passkey.lastUsedAt)}`}
+                {opens === true && ' · opens what apps encrypt for you'}
+                {opens === false && ' · doesn’t open what apps encrypt for you'}
               </span>
+              {opens === false && onLetOpen !== undefined && (
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Let it open that: ${passkey.label}`}
+                  onClick={() => void attempt(onLetOpen)}
+                >
+                  Let it open that
+                </button>
+              )}
             </span>
             <IconButton icon="pencil" label={`Rename ${passkey.label}`} onClick={() => (mode.value = 'renaming')} />
             {!isLast && (
@@ -248,6 +308,12 @@ export function KeyRow({ passkey, isLast, onChanged, onRemoved }: KeyRowProps) {
             Remove this passkey? You can no longer sign in with it; the other sessions it started, the command lines it
             allowed and the clients it connected end. You confirm this with a passkey.
           </p>
+          {isLastOpener === true && (
+            <Note tone="warning">
+              No other passkey of yours opens what apps encrypt for you. Once this one is gone, only browsers where it
+              opens already can read it. Let another passkey open it first.
+            </Note>
+          )}
           <div class="buttons">
             <Button onClick={() => (mode.value = 'shown')}>Keep it</Button>
             <Button kind="danger" busy={busy.value} onClick={() => void remove()}>

@@ -17,6 +17,9 @@ const THINGS: Readonly<Record<OpenedThing, readonly [string, string]>> = {
   'search-entries': ['item', 'items'],
   secrets: ['secret', 'secrets'],
   tools: ['tool', 'tools'],
+  'wallet-policies': ['policy limits it', 'policies limit it'],
+  'wallet-proposals': ['proposal waits for you', 'proposals wait for you'],
+  'wallet-proposals-left': ['more may wait', 'more may wait'],
 };
 
 function countWords({ what, count, more: beyond }: Opened): string {

@@ -1,5 +1,5 @@
 // What the person shares, what others share or want to share with them, and which files others have.
-import type { ContentInvitation } from '@platform/contract';
+import type { ContentInvitation, PickableFile } from '@platform/contract';
 import { storeAddress } from '../../address/view.ts';
 import { call, everyItem } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
@@ -27,7 +27,10 @@ export function SharingPage() {
   const files = useReading(() =>
     everyItem((cursor) => call('account.openFiles.list', { query: { limit: 200, cursor } })),
   );
-  const failure = invitations.failure ?? collections.failure ?? files.failure;
+  const opened = useReading(() =>
+    everyItem((cursor) => call('account.files.list', { query: { limit: 200, of: 'others', cursor } })),
+  );
+  const failure = invitations.failure ?? collections.failure ?? files.failure ?? opened.failure;
   return (
     <>
       <PageHead title="Sharing">
@@ -60,7 +63,77 @@ export function SharingPage() {
         )}
       </section>
       {collections.failure === null && <CollectionsSection collections={collections} />}
+      {opened.value !== null && opened.value.length > 0 && (
+        <section class="block" aria-labelledby="opened-title">
+          <h3 id="opened-title">Files from others</h3>
+          {[...Map.groupBy(opened.value, ownerOf)].map(([owner, theirs]) => (
+            <FilesOf
+              key={owner}
+              owner={owner}
+              files={theirs}
+              onLeft={(isLeft) => opened.put((opened.value ?? []).filter((file) => !isLeft(file)))}
+            />
+          ))}
+        </section>
+      )}
       {files.failure === null && <OpenFilesSection files={files} />}
+    </>
+  );
+}
+
+function ownerOf({ from }: Pick<PickableFile, 'from'>): string {
+  return 'account' in from ? from.account : nameOf(from.app);
+}
+
+/** What one person opened to the other: it goes one by one, or as a whole. */
+function FilesOf({
+  owner,
+  files,
+  onLeft,
+}: {
+  readonly owner: string;
+  readonly files: readonly PickableFile[];
+  readonly onLeft: (isLeft: (file: PickableFile) => boolean) => void;
+}) {
+  const { busy, failure, run } = useAction();
+  const leave = (query: { readonly id: string } | { readonly from: string }) =>
+    void run(() => call('account.files.leave', { query })).then((done) => {
+      if (done) onLeft((file) => ('id' in query ? file.id === query.id : ownerOf(file) === owner));
+    });
+  return (
+    <>
+      <div class="row-main">
+        <span class="row-text">
+          <span class="row-title">From {owner}</span>
+          <span class="row-about">{files.length === 1 ? '1 file' : `${files.length} files`}</span>
+        </span>
+        {files.length > 1 && (
+          <Button busy={busy} onClick={() => leave({ from: owner })}>
+            Remove all
+            <span class="only-read"> files from {owner}</span>
+          </Button>
+        )}
+      </div>
+      <ul class="rows">
+        {files.map(({ id, name, access }) => (
+          <li class="row" key={id}>
+            <div class="row-main">
+              <span class="row-text">
+                <span class="row-title">{name}</span>
+                <span class="row-about">You may {access === 'read' ? 'read' : 'read and change'} it.</span>
+              </span>
+              <Button busy={busy} onClick={() => leave({ id })}>
+                Remove
+                <span class="only-read">
+                  {' '}
+                  {name} from {owner}
+                </span>
+              </Button>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {failure !== null && <Note tone="danger">{failure}</Note>}
     </>
   );
 }

@@ -15,7 +15,7 @@ import { type Asked, carriedOut } from '../prompts/ask.tsx';
 import { Decision } from '../prompts/parts.tsx';
 import { ScrollBox } from '../prompts/scroll-box.tsx';
 import { showToast } from '../toasts/toasts.ts';
-import { appsInWords, difference, moneyInWords, peopleInWords } from './wallet-words.ts';
+import { appInWords, appsInWords, type Difference, difference, moneyInWords, peopleInWords } from './wallet-words.ts';
 
 type Matter = RouteAnswer<'wallet.proposals.read'>;
 
@@ -64,7 +64,7 @@ export function WalletReview({ asked }: { readonly asked: Asked & Matter }) {
         <div>
           <h2 id="prompt-title">{title}</h2>
           <p class="prompt-publisher">
-            <span>{visibleText(review.app.name)} proposes it</span>
+            <span>{visibleText(appInWords(review.app.id, () => review.app.name))} proposes it</span>
           </p>
         </div>
       </div>
@@ -108,7 +108,7 @@ function PaymentFacts({ operation, review }: { readonly operation: PaymentOperat
   return (
     <dl class="wallet-facts">
       <Fact name="To">
-        <strong>{operation.to}</strong>
+        <strong>{visibleText(operation.to)}</strong>
       </Fact>
       <Fact name="Amount">
         <strong>{money(operation.amount.value)}</strong>
@@ -131,11 +131,17 @@ function PaymentFacts({ operation, review }: { readonly operation: PaymentOperat
   );
 }
 
+const FROM_NOW_ON: Readonly<Record<Difference['kind'], string>> = {
+  also: 'From now on also',
+  only: 'From now on only',
+  mixed: 'From now on',
+};
+
 /** More than that are folded. */
 const SHOWN = 8;
 
 function PolicyFacts({ operation, review }: { readonly operation: PolicyOperation; readonly review: Review }) {
-  const { before, after } = difference(operation, review);
+  const { before, kind, after } = difference(operation, review, { nameOf, inFull, now: new Date() });
   const { recipients } = review;
   const list = (some: readonly string[]) => (
     <ul class="wallet-people">
@@ -150,7 +156,7 @@ function PolicyFacts({ operation, review }: { readonly operation: PolicyOperatio
         <Fact name="Policy">
           <strong>{visibleText(operation.name)}</strong>
         </Fact>
-        <Fact name="Apps">{appsInWords(operation.appIds, nameOf)}</Fact>
+        <Fact name="Apps">{visibleText(appsInWords(operation.appIds, nameOf))}</Fact>
         <Fact name="Until now they may propose">
           <ul class="wallet-people">
             {before.map((line) => (
@@ -158,11 +164,17 @@ function PolicyFacts({ operation, review }: { readonly operation: PolicyOperatio
             ))}
           </ul>
         </Fact>
-        <Fact name={before.length > 1 || review.present.length > 0 ? 'From now on also' : 'From now on only'}>
-          <strong>{after}</strong>
+        <Fact name={FROM_NOW_ON[kind]}>
+          <ul class="wallet-people">
+            {after.map((line) => (
+              <li key={line}>
+                <strong>{visibleText(line)}</strong>
+              </li>
+            ))}
+          </ul>
         </Fact>
         {operation.validUntil !== null && (
-          <Fact name="Until">{`${inFull(operation.validUntil)}; then they may propose nothing`}</Fact>
+          <Fact name="Until">{`${inFull(operation.validUntil)}. Then it admits nothing, and its apps stay limited until you remove it`}</Fact>
         )}
         <Fact name="Recipients">
           {recipients.length <= SHOWN ? (

@@ -24,29 +24,73 @@ export function peopleInWords(count: number): string {
   return count === 1 ? 'one person' : `${count.toLocaleString('en')} people`;
 }
 
-/** Which apps a limit names. @param nameOf an app that is not installed by its id */
-export function appsInWords(appIds: readonly string[] | null, nameOf: (appId: string) => string): string {
-  if (appIds === null) return 'Every app';
-  const names = appIds.map(nameOf);
-  const last = names.at(-1) ?? '';
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
+/** Which app it is: the passkey signs its id, and several apps can have one name. @param nameOf an app that is not installed by its id */
+export function appInWords(appId: string, nameOf: (appId: string) => string): string {
+  const name = nameOf(appId);
+  return name === appId ? appId : `${name} (${appId})`;
 }
 
-/** What may be proposed before and after a limit is added. */
+/** Which apps a limit names. */
+export function appsInWords(appIds: readonly string[] | null, nameOf: (appId: string) => string): string {
+  return appIds === null ? 'Every app' : listed(appIds.map((appId) => appInWords(appId, nameOf)));
+}
+
+function listed(words: readonly string[]): string {
+  const last = words.at(-1) ?? '';
+  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
+}
+
+/** What the apps of a proposed limit may propose before it is added, and then. */
+export interface Difference {
+  readonly before: readonly string[];
+  /** Whether what the limit admits comes to what others admit already, is all that is admitted, or both, by app. */
+  readonly kind: 'also' | 'only' | 'mixed';
+  readonly after: readonly string[];
+}
+
+interface Reading {
+  readonly nameOf: (appId: string) => string;
+  readonly inFull: (timestamp: string) => string;
+  readonly now: Date;
+}
+
 export function difference(
   operation: PolicyOperation,
   { present, balance }: Pick<WalletReview, 'present' | 'balance'>,
-): { readonly before: readonly string[]; readonly after: string } {
+  { nameOf, inFull, now }: Reading,
+): Difference {
   const { limits, recipientCount, appIds } = operation;
-  const one = (given: Limits, count: number) => `${limitsInWords(given, balance.decimals)}, to ${peopleInWords(count)}`;
-  // Whom of these apps nothing limits until now.
-  const isFree = (appId: string) => !present.some(({ appIds: named }) => named === null || named.includes(appId));
-  const free = appIds === null ? present.length === 0 : appIds.some(isFree);
-  const before = present.map((policy) => `“${policy.name}”: ${one(policy, policy.recipientCount)}`);
-  return {
-    before: free
-      ? [...before, before.length === 0 ? 'Any amount, to anyone' : 'Without such a policy: any amount, to anyone']
-      : before,
-    after: one({ ...limits }, recipientCount),
+  const one = (given: Limits, count: number) => {
+    // Decimals of a currency that the platform no longer uses are unknown: minor units then.
+    const decimals = given.currency === balance.currency ? balance.decimals : 0;
+    return `${limitsInWords(given, decimals)}, to ${peopleInWords(count)}`;
   };
+  const isOver = ({ expiresAt }: Policy) => expiresAt !== null && Date.parse(expiresAt) <= now.getTime();
+  const before = present.map((policy) => {
+    const whose = `“${policy.name}”, ${policy.appIds === null ? 'every app' : appsInWords(policy.appIds, nameOf)}`;
+    if (isOver(policy)) return `${whose}: nothing; it ended on ${inFull(policy.expiresAt ?? '')}`;
+    const until = policy.expiresAt === null ? '' : `, until ${inFull(policy.expiresAt)}`;
+    return `${whose}: ${one(policy, policy.recipientCount)}${until}`;
+  });
+  const names = (policy: Policy, appId: string) => policy.appIds === null || policy.appIds.includes(appId);
+  const free = (appIds ?? []).filter((appId) => !present.some((policy) => names(policy, appId)));
+  // Of a limit for every app: those that no limit names until now.
+  const freesOthers = appIds === null && present.every(({ appIds: named }) => named !== null);
+  const valid = present.filter((policy) => !isOver(policy));
+  const isLimited = (appId: string) => valid.some((policy) => names(policy, appId));
+  const limited = appIds === null ? valid.length > 0 : appIds.some(isLimited);
+  const unlimited = appIds === null ? !valid.some(({ appIds: named }) => named === null) : !appIds.every(isLimited);
+  if (present.length === 0) before.push('Any amount, to anyone');
+  else if (freesOthers) before.push('Every other app: any amount, to anyone');
+  else if (free.length > 0)
+    before.push(`${listed(free.map((appId) => appInWords(appId, nameOf)))}: any amount, to anyone`);
+  const terms = one(limits, recipientCount);
+  const after = [`${terms.charAt(0).toUpperCase()}${terms.slice(1)}`];
+  const kind = limited ? (unlimited ? 'mixed' : 'also') : 'only';
+  if (kind === 'mixed') {
+    const others = appIds === null ? [] : appIds.filter((appId) => !isLimited(appId));
+    const whose = others.length === 0 ? 'Every other app' : listed(others.map((appId) => appInWords(appId, nameOf)));
+    after.push(`${whose}: only this. The rest: this, and what the policies above admit`);
+  }
+  return { before, kind, after };
 }

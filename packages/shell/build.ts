@@ -8,8 +8,8 @@ import { build, type Rolldown } from 'vite';
 
 /** Script that the first screen waits for, gzip, in bytes. */
 const FIRST_LOAD_BUDGET = 60_000;
-/** Script that a push message starts, gzip, in bytes. */
-const WORKER_BUDGET = 30_000;
+/** Script that a push message or a navigation starts, gzip, in bytes. */
+const WORKER_BUDGET = 32_000;
 
 type Output = Rolldown.RolldownOutput['output'];
 
@@ -69,7 +69,7 @@ function compressAll(folder: string): void {
 
 /**
  * Builds the shell into `packages/shell/dist`.
- * @throws Error when the script of the first load is larger than 60 kB gzip, or that of the service worker than 30 kB
+ * @throws Error when the script of the first load is larger than 60 kB gzip, or that of the service worker than 32 kB
  */
 export async function buildShell(): Promise<ShellSizes> {
   const sizes = { ...measure(await buildOutput('vite.config.ts')), worker: await buildWorker() };

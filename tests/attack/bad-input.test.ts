@@ -16,6 +16,7 @@ const OF_ITS_PARENT: ReadonlySet<string> = new Set([
   'services.messaging.messages',
   'services.content.items',
   'services.content.members',
+  'account.collections.members',
 ]);
 
 let constellation: Constellation;

@@ -78,6 +78,7 @@ for (const [device, viewport] of BOTH_DEVICES) {
     await settingsFit(page);
     await page.getByRole('button', { name: 'Accept', exact: true }).click();
     await page.getByText('No invitations').waitFor();
+    await page.getByRole('heading', { name: 'Shared with you' }).waitFor();
 
     await herApp.evaluate(async (account) => {
       const own = pages.app.files();
@@ -113,6 +114,41 @@ for (const [device, viewport] of BOTH_DEVICES) {
       { list: id, held: etag },
     );
     assert.deepEqual(outcome, ['precondition_failed', '3 litres']);
+
+    const sees = await hers.newPage();
+    await sees.goto(`${platform.origin}/#/settings/sharing`);
+    await sees.getByText('Who has it: Groceries for the weekend').click();
+    await sees.getByRole('button', { name: `Remove ${ben.name}@` }).waitFor();
+    await look(sees, device, 'sharing-members');
+    await settingsFit(sees);
+    await sees.getByRole('button', { name: 'Delete Groceries for the weekend' }).click();
+    await sees.getByLabel('Type delete to confirm').waitFor();
+    await look(sees, device, 'sharing-delete');
+    await sees.getByRole('button', { name: 'Cancel' }).click();
+
+    await page.goto(`${platform.origin}/#/settings/sharing`);
+    await page.getByRole('button', { name: 'Leave Groceries for the weekend' }).click();
+    await look(page, device, 'sharing-leave');
+    await settingsFit(page);
+    await page.getByRole('button', { name: 'Leave', exact: true }).click();
+    await page.getByText('No collections').waitFor();
+    const left = await pantry(page);
+    const lost = await left.evaluate(
+      (list) =>
+        pages.app
+          .content()
+          .get(list, 'milk')
+          .then(
+            () => 'read',
+            (error) => error.code,
+          ),
+      id,
+    );
+    assert.equal(lost, 'not_found');
+    await sees.getByRole('button', { name: 'Delete Groceries for the weekend' }).click();
+    await sees.getByLabel('Type delete to confirm').fill('delete');
+    await sees.getByRole('button', { name: 'Delete collection' }).click();
+    await sees.getByText('No collections').waitFor();
   });
 
   test(`on a ${device} a file is added, handed to an app, read by it, and taken back`, async (t) => {
@@ -163,12 +199,22 @@ for (const [device, viewport] of BOTH_DEVICES) {
       'recipe.txt',
     );
 
+    await app.evaluate(async () => {
+      const entries = [{ account: 'publisher' }, { app: 'files' }].map((principal) => ({
+        principal,
+        access: 'read' as const,
+      }));
+      await pages.app.files().open('recipe.txt', entries as Parameters<ReturnType<App['files']>['open']>[1]);
+    });
     await page.goto(`${platform.origin}/#/settings/sharing`);
     await page.getByText('insurance.txt', { exact: true }).waitFor();
-    await look(page, device, 'sharing-files');
+    await look(page, device, 'sharing-files', [page.getByRole('heading', { name: 'Files that others have' })]);
     await settingsFit(page);
     await page.getByRole('button', { name: 'Take back insurance.txt from Pantry' }).click();
-    await page.getByText('No files handed over').waitFor();
+    await page.getByText('insurance.txt', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: /^Take back recipe\.txt from publisher@/ }).click();
+    await page.getByRole('button', { name: 'Take back recipe.txt from Files' }).click();
+    await page.getByText('No files shared').waitFor();
     const again = await pantry(page);
     const code = await again.evaluate(
       (file) =>

@@ -303,7 +303,7 @@ test('on a phone: on, off, and off by signing out, which also takes away what is
   await page.keyboard.press('Enter');
   await block(page).getByText('Off in this browser.').waitFor();
   assert.equal((await subscriptions()).length, 1);
-  assert.equal(await registrations(page), 0);
+  assert.equal(await subscribed(page), 0);
 
   await turnOn(page);
   await block(page).getByText('Also on in 1 other browser.').waitFor();
@@ -382,7 +382,7 @@ test('what was turned on comes back with the same account after a session that e
   await signInto(context, platform, await registerAccount(platform, 'next-person'));
   await page.getByRole('button', { name: 'Account next-person' }).waitFor();
   await page.waitForFunction(() => localStorage.getItem('platform.push') === null);
-  await until('the end of the registration', async () => (await registrations(page)) === 0);
+  await until('the end of the subscription', async () => (await subscribed(page)) === 0);
   await again.fetch('/v1/auth/logout', { method: 'POST' });
 });
 
@@ -392,6 +392,15 @@ function isSubscribing(answer: Response): boolean {
 
 function registrations(page: Page): Promise<number> {
   return page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length);
+}
+
+/** The worker stays for the page that says that the platform cannot be reached. */
+function subscribed(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const all = await navigator.serviceWorker.getRegistrations();
+    const held = await Promise.all(all.map(({ pushManager }) => pushManager.getSubscription()));
+    return held.filter((one) => one !== null).length;
+  });
 }
 
 async function subscriptions(): Promise<unknown[]> {

@@ -43,6 +43,7 @@ import { accountRecipient } from './domains/recipient.ts';
 import { schedules } from './domains/schedules.ts';
 import { search } from './domains/search.ts';
 import { secrets } from './domains/secrets.ts';
+import { sharing } from './domains/sharing.ts';
 import { tools } from './domains/tools.ts';
 import { wallet } from './domains/wallet.ts';
 import { webSearch } from './domains/web-search.ts';
@@ -93,6 +94,7 @@ export * from './domains/recipient.ts';
 export * from './domains/schedules.ts';
 export * from './domains/search.ts';
 export * from './domains/secrets.ts';
+export * from './domains/sharing.ts';
 export * from './domains/tools.ts';
 export * from './domains/wallet.ts';
 export * from './domains/wallet-proposals.ts';
@@ -147,6 +149,7 @@ const domains = {
   contacts,
   content,
   files,
+  sharing,
   connections,
   recipient: accountRecipient,
 } as const satisfies Readonly<Record<string, Domain>>;

@@ -7,7 +7,7 @@ export interface AccountOfFiles {
 }
 
 export interface AccountFile {
-  /** In the archive: names of the platform's own making only, joined by `/`. */
+  /** In the archive: names of the platform's own making, or that it made harmless (`content/export/archived-names.ts`), joined by `/`. */
   readonly path: string;
   readonly content: Buffer | { readonly bytes: number; readonly open: () => Readable };
 }
@@ -29,7 +29,10 @@ export function jsonFile(path: string, value: unknown): AccountFile {
 }
 
 /** `<name>-0001.jsonl`, `<name>-0002.jsonl`, … with an item on each line; none when there are no items. */
-export async function* jsonLines(name: string, items: AsyncIterable<unknown>): AsyncGenerator<AccountFile> {
+export async function* jsonLines(
+  name: string,
+  items: AsyncIterable<unknown> | Iterable<unknown>,
+): AsyncGenerator<AccountFile> {
   let lines: Buffer[] = [];
   let bytes = 0;
   let parts = 0;

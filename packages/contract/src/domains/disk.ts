@@ -79,6 +79,8 @@ export const storageUse = z.strictObject({
   objects: z.array(z.strictObject({ appId, name: z.string(), bytes: bytes.nullable(), more: z.boolean() })),
   /** Of published packages, as uploaded. */
   packageBytes: bytes,
+  /** Of items in its collections and of files. */
+  contentBytes: bytes,
 });
 export type StorageUse = z.infer<typeof storageUse>;
 

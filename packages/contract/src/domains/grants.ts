@@ -104,7 +104,10 @@ export type PermissionsView = z.infer<typeof permissionsView>;
 /** What a grant opens is counted by kind. */
 export const openedThing = z.enum([
   'apps',
+  'collection-items',
+  'collections',
   'conversations',
+  'files',
   'messages',
   'notifications',
   'schedules',

@@ -8,7 +8,7 @@ import { type Constellation, startConstellation } from '../../../../tests/suppor
 import { type ContentApp, contentApp } from '../../test-support/content.ts';
 import type { AccountFile } from '../account-files.ts';
 import { earlier } from '../clock/clock-guard.ts';
-import { contentFiles } from './account-files.ts';
+import { contentFiles } from './export/account-files.ts';
 import { sweepContent } from './sweep.ts';
 
 const MiB = 1_048_576;

@@ -3,6 +3,7 @@ export { diskLeft, diskQuota, listDiskUse, requireAccountDisk } from './account-
 export { leavingReserve } from './leave-reserve.ts';
 export {
   type PackageRow,
+  selectContentBytes,
   selectUploadedBytes,
   selectUseByApp,
   type UseByApp,

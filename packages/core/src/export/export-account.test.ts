@@ -130,6 +130,8 @@ test('it has everything core keeps of the account, in files that the first of th
   assert.equal(run.status, 201, run.text);
   const made = await app.call('/v1/services/apps', { body: { appId: 'plants', files: appFiles('plants') } });
   assert.equal(made.status, 201, made.text);
+  const kept = { method: 'PUT', body: Buffer.from('rain'), headers: { 'content-type': 'text/plain' } };
+  assert.equal((await app.call('/v1/services/files/weather', kept)).status, 201);
   const download = await begin();
   assert.equal(download.status, 200);
   assert.equal(download.headers['content-type'], 'application/gzip');
@@ -186,6 +188,9 @@ test('it has everything core keeps of the account, in files that the first of th
     const pattern = path
       .replace(/^published\/.*/, 'published/<app>/<version>.tgz')
       .replace(/^apps\/[^/]+/, 'apps/<app>')
+      .replace(/(^|\/)files\/.*/, '$1files/<name>')
+      .replace(/^collections\/[^/]+/, 'collections/<id>')
+      .replace(/items\/\d+$/, 'items/<number>')
       .replace(/^made-apps\/.*/, 'made-apps/<draft>.tgz')
       .replace(/-\d{4}\.jsonl$/, '-*.jsonl');
     assert.ok(explained.includes(`${pattern} `), `README.txt does not explain ${pattern}`);

@@ -15,7 +15,7 @@ apps/<app>/volume-left-out.jsonl   what is missing of it, and why: devices, link
                                    when its machine could not be reached
 `;
 
-const NO_VOLUMES = `- files: what the backends of apps keep in their volumes. You chose to leave them out; storage.json lists the volumes.
+const NO_VOLUMES = `- volumes: what the backends of apps keep there. You chose to leave them out; storage.json lists the volumes.
 `;
 
 export function readme({ origin, accountName, now, volumes }: Facts): string {
@@ -38,10 +38,15 @@ tool-proposals-*.jsonl             what was proposed to you, and what came of it
 contacts-*.jsonl                   the people in your contacts
 wallet.json                        your wallet: entries, receipts and policies. ./platform wallet verify --export reads it
 wallet-proposals-*.jsonl           what apps proposed to it
-collections/<id>/collection.json   a collection of yours: its name, and with whom you share it
+collections/<id>/collection.json   a collection of yours: its name, with whom you share it, and which apps use it
 collections/<id>/items-*.jsonl     its items, each with the file beside it that holds its bytes
 collections/<id>/items/<number>    those bytes
 collections-of-others.json         collections that others share with you
+files-*.jsonl                      your files: name, type, size, the file that holds the bytes, and which apps have it
+files/<name>                       those bytes. Names that some disks refuse are written with %XX, or with a number
+apps/<app>/files-*.jsonl           the same of files that the app keeps for itself, and whom it opened them to
+apps/<app>/files/<name>            their bytes
+files-of-others-*.jsonl            files that others opened to you; their bytes are not yours, and not in here
 apps-*.jsonl                       installed apps, with the one that is your home screen
 home.json                          the order of the tiles on it, and which are pinned
 made-apps.json                     apps that your apps made for you, those that wait for you, errors of their pages
@@ -62,7 +67,6 @@ ${volumes ? IN_VOLUMES : ''}
 Not in here:
 ${volumes ? '' : NO_VOLUMES}- what apps keep in object storage, and what their pages keep in your browser. Use what each app offers to export, or ask
   the operator for a copy.
-- your files in Files, and files that apps keep for themselves. Download yours in Files.
 - values of secrets and keys of AI providers: the platform never gives them out.
 - the text of search entries: the platform keeps only its words.
 - logs of backends: they stay on their machines. Settings shows them.

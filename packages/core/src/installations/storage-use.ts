@@ -2,7 +2,7 @@
 // time, and what it does not say is unknown.
 import { RefusalError, type StorageUse } from '@platform/contract';
 import type { CoreContext } from '../context.ts';
-import { selectUploadedBytes } from '../disk/face.ts';
+import { selectContentBytes, selectUploadedBytes } from '../disk/face.ts';
 import { measureObjects } from '../object-storage/face.ts';
 import { type StoredRow, selectStored } from './data-queries.ts';
 
@@ -28,8 +28,11 @@ export async function readStorageUse(context: CoreContext, accountKey: string): 
   await Promise.all(Array.from({ length: AT_ONCE }, ask));
   const byApp = (one: { readonly appId: string }, other: { readonly appId: string }) =>
     one.appId < other.appId ? -1 : 1;
-  const packageBytes = await selectUploadedBytes(context.database, accountKey);
-  return { volumes: volumes.sort(byApp), objects: objects.sort(byApp), packageBytes };
+  const [packageBytes, contentBytes] = await Promise.all([
+    selectUploadedBytes(context.database, accountKey),
+    selectContentBytes(context.database, accountKey),
+  ]);
+  return { volumes: volumes.sort(byApp), objects: objects.sort(byApp), packageBytes, contentBytes };
 }
 
 async function volumeUse(context: CoreContext, { id, limitBytes }: StoredRow): Promise<number | null> {

@@ -51,6 +51,11 @@ export function DownloadButton() {
       {use.value !== null && use.value.volumes.length > 0 && (
         <Volumes use={use.value} isChosen={volumes.value} onChoice={(chosen) => (volumes.value = chosen)} busy={busy} />
       )}
+      {use.value !== null && use.value.contentBytes > 0 && (
+        <p class="quiet-text">
+          Your files, those of your apps and your collections are in it: up to {sizeText(use.value.contentBytes)}.
+        </p>
+      )}
       <div class="buttons">
         <Button icon="download" busy={busy} onClick={() => void download()}>
           Download my data
@@ -74,12 +79,11 @@ export function DownloadButton() {
 }
 
 /** What the archive takes unpacked, which is more than what arrives. `null` where a part of it is unknown. */
-function mostBytes({ volumes, packageBytes }: StorageUse, withVolumes: boolean): number | null {
-  if (!withVolumes) return null;
-  return volumes.reduce<number | null>(
-    (sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes),
-    packageBytes,
-  );
+function mostBytes({ volumes, packageBytes, contentBytes }: StorageUse, withVolumes: boolean): number | null {
+  const own = packageBytes + contentBytes;
+  // The rest is lists, which are small, and nothing to measure a download by.
+  if (!withVolumes) return own === 0 ? null : own;
+  return volumes.reduce<number | null>((sum, { bytes }) => (sum === null || bytes === null ? null : sum + bytes), own);
 }
 
 interface VolumesProps {
@@ -102,8 +106,8 @@ function Volumes({ use: { volumes }, isChosen, onChoice, busy }: VolumesProps) {
           onChange={({ currentTarget }) => onChoice(currentTarget.checked)}
         />
         <span>
-          Include the files of {volumes.length === 1 ? 'one app' : `${volumes.length} apps`}, up to {sizeText(known)}.
-          Each app stops while its files are copied.
+          Include the volumes of {volumes.length === 1 ? 'one app' : `${volumes.length} apps`}, up to {sizeText(known)}.
+          Each app stops while its volume is copied.
         </span>
       </label>
       {isChosen && silent.length > 0 && (

@@ -25,7 +25,19 @@ export interface WindowClient {
   postMessage(message: unknown): void;
 }
 
+export interface InstallEvent extends ExtendableEvent {
+  /** Of the newer browsers: which requests go past the worker. */
+  addRoutes?(rules: readonly object[]): Promise<void>;
+}
+
+export interface FetchEvent extends ExtendableEvent {
+  readonly request: Request;
+  respondWith(answer: Promise<Response>): void;
+}
+
 interface WorkerEvents {
+  readonly install: InstallEvent;
+  readonly fetch: FetchEvent;
   readonly push: PushEvent;
   readonly notificationclick: NotificationPress;
   readonly pushsubscriptionchange: SubscriptionChange;
@@ -33,6 +45,7 @@ interface WorkerEvents {
 
 export interface WorkerScope {
   readonly registration: ServiceWorkerRegistration;
+  skipWaiting(): Promise<void>;
   readonly clients: {
     matchAll(options: { readonly type: 'window'; readonly includeUncontrolled: boolean }): Promise<WindowClient[]>;
     openWindow(url: string): Promise<unknown>;

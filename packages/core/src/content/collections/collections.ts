@@ -122,7 +122,8 @@ export async function listCollections(
   return listPage(context, query, { name, items, idOf: ({ id }) => id });
 }
 
-function chainFrom(row: CollectionRow, byId: ReadonlyMap<CollectionId, CollectionRow>): CollectionRow[] {
+/** Of rows that have everything above the one. */
+export function chainFrom(row: CollectionRow, byId: ReadonlyMap<CollectionId, CollectionRow>): CollectionRow[] {
   const chain = [row];
   for (let at = row.parent_id; at !== null && chain.length <= byId.size; ) {
     const above = byId.get(at);

@@ -42,6 +42,12 @@ export async function selectFile(db: Executor, id: FileId): Promise<FileRow | un
   return rows[0];
 }
 
+/** By id; those that are still there. */
+export async function selectFiles(db: Executor, ids: readonly FileId[]): Promise<FileRow[]> {
+  const { rows } = await sql<FileRow>`${files} WHERE f.id = ANY (${[...ids]}) ORDER BY f.id`.execute(db);
+  return rows;
+}
+
 /** Of the account itself, by name. */
 export async function selectOfAccount(db: Executor, accountKey: string, { after, limit }: Page): Promise<FileRow[]> {
   const { rows } = await sql<FileRow>`

@@ -2,6 +2,7 @@
 import { type CollectionId, type ContentMember, type MemberId, type RouteQuery, refuse } from '@platform/contract';
 import type { CoreContext } from '../../context.ts';
 import { notifyEach } from '../../database/notify.ts';
+import type { Executor } from '../../database/schema.ts';
 import { type ListPage, listPage } from '../../http/list-page.ts';
 import { addressText } from '../../messaging/face.ts';
 import { roleIn } from '../collection-rule.ts';
@@ -9,11 +10,17 @@ import { notifyContent } from '../collections/collections.ts';
 import { selectBelow } from '../collections/queries.ts';
 import { type AppCaller, standingIn, standingToChange } from '../collections/standing.ts';
 import { withdrawInvitations } from './invitation-queries.ts';
-import { deleteAdmissionsOf, deleteRoles, type KnownMember, selectMember, selectMembers } from './member-queries.ts';
+import {
+  deleteAdmissionsOf,
+  deleteRoles,
+  type KnownMember,
+  type MemberRow,
+  selectMember,
+  selectMembers,
+} from './member-queries.ts';
 
 type MemberContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'cursors' | 'config'>;
 
-/** Everybody once, with the strongest role. */
 export async function listMembers(
   context: MemberContext,
   caller: AppCaller,
@@ -21,14 +28,24 @@ export async function listMembers(
   query: RouteQuery<'services.content.members'>,
 ): Promise<ListPage<ContentMember>> {
   const { chain } = await standingIn(context, caller, id, 'read');
-  const found = await selectMembers(
-    context.database,
+  const items = await membersOf(
+    context,
+    id,
     chain.map((link) => link.id),
   );
-  const items = [...Map.groupBy(found, (member) => member.account_key).values()].map((roles) =>
+  return listPage(context, query, { name: `members:${id}`, items, idOf: (member) => member.id });
+}
+
+/** Everybody once, with the strongest role. @param chain the collection itself first, then those above it */
+export async function membersOf(
+  context: MemberContext,
+  id: CollectionId,
+  chain: readonly CollectionId[],
+): Promise<ContentMember[]> {
+  const found = await selectMembers(context.database, chain);
+  return [...Map.groupBy(found, (member) => member.account_key).values()].map((roles) =>
     shownMember(context, strongest(roles, id)),
   );
-  return listPage(context, query, { name: `members:${id}`, items, idOf: (member) => member.id });
 }
 
 /** Of several, the one of the collection itself, which can be taken away there. */
@@ -71,20 +88,26 @@ export async function removeMember(
         throw refuse('content_conflict', 'This role comes from a collection above. Take it away there.');
       throw refuse('not_found', 'There is no such member, or not any more.');
     }
-    if (member.role === 'owner')
-      throw refuse('content_conflict', 'A collection has its owner as long as it exists. Delete it instead.');
-    const below = await selectBelow(trx, id);
-    await deleteRoles(trx, below, member.account_key);
-    await deleteAdmissionsOf(trx, below, member.account_key);
-    const invited = [
-      ...(await withdrawInvitations(trx, below, { by: member.account_key })),
-      ...(await withdrawInvitations(trx, below, { to: member.account_key })),
-    ];
-    await notifyEach(
-      trx,
-      'content-invitations-changed',
-      [...new Set(invited)].map((accountKey) => ({ accountKey })),
-    );
-    await notifyContent(trx, below);
+    await endMembership(trx, member);
   });
+}
+
+/** In a transaction that holds the space. @throws RefusalError `content_conflict` for the owner */
+export async function endMembership(trx: Executor, member: MemberRow): Promise<void> {
+  const { collection_id: collectionId, account_key: accountKey } = member;
+  if (member.role === 'owner')
+    throw refuse('content_conflict', 'A collection has its owner as long as it exists. Delete it instead.');
+  const below = await selectBelow(trx, collectionId);
+  await deleteRoles(trx, below, accountKey);
+  await deleteAdmissionsOf(trx, below, accountKey);
+  const invited = [
+    ...(await withdrawInvitations(trx, below, { by: accountKey })),
+    ...(await withdrawInvitations(trx, below, { to: accountKey })),
+  ];
+  await notifyEach(
+    trx,
+    'content-invitations-changed',
+    [...new Set(invited)].map((key) => ({ accountKey: key })),
+  );
+  await notifyContent(trx, below);
 }

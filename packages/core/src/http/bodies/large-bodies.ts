@@ -18,6 +18,11 @@ const WAITING = 2;
 /** Older folders belong to a process that was killed. */
 const ABANDONED_MILLISECONDS = 3_600_000;
 
+/** Folders of scratch in here are removed by the sweep below once whoever made them was killed. */
+export function incomingBodies(directory: string): string {
+  return path.join(directory, 'incoming-bodies');
+}
+
 interface LargeBody {
   readonly caller: string;
   readonly account: string;
@@ -47,7 +52,7 @@ export class LargeBodies {
 
   /** @param directory on a disk with room; other replicas may use it too */
   constructor(directory: string, pool: Pick<BodyPool, 'items'>) {
-    this.#folder = path.join(directory, 'incoming-bodies');
+    this.#folder = incomingBodies(directory);
     this.#pool = pool;
   }
 

@@ -24,9 +24,9 @@ export function AccountPage() {
       <section class="block" aria-labelledby="download-title">
         <h3 id="download-title">Download your data</h3>
         <p class="quiet-text">
-          One archive with what the platform keeps of your account: apps and permissions, notifications, search entries,
-          workflow runs, schedules, packages you published, and what apps store in their volumes. You confirm with your
-          passkey.
+          One archive with what the platform keeps of your account: apps and permissions, your files and collections,
+          notifications, search entries, workflow runs, schedules, packages you published, and what apps store in files
+          and volumes. You confirm with your passkey.
         </p>
         <p class="quiet-text">
           It has nothing of what apps keep in object storage or in this browser, and no values of secrets. Use what each

@@ -7,7 +7,10 @@ import { permissionWords } from '../../design/permission-words.ts';
 /** One of it, and more. */
 const THINGS: Readonly<Record<OpenedThing, readonly [string, string]>> = {
   apps: ['other app', 'other apps'],
+  'collection-items': ['item in them', 'items in them'],
+  collections: ['collection', 'collections'],
   conversations: ['conversation', 'conversations'],
+  files: ['file', 'files'],
   messages: ['message', 'messages'],
   notifications: ['notification', 'notifications'],
   schedules: ['schedule', 'schedules'],

@@ -66,6 +66,14 @@ async function keepPush(account: string): Promise<void> {
   }
 }
 
+/** Apart from the first load: it is for later visits. */
+function keepWorker(): void {
+  import('../offline/service-worker.ts').then(
+    ({ keepOfflinePage }) => keepOfflinePage(),
+    () => undefined,
+  );
+}
+
 /** Keeps it now, and follows what other windows of this account turn on and off. @returns a function that ends it */
 export function followPush(account: string): () => void {
   const follow = ({ key, newValue }: StorageEvent) => {
@@ -75,7 +83,8 @@ export function followPush(account: string): () => void {
     if (newValue === account) void keepPush(account);
   };
   window.addEventListener('storage', follow);
-  void keepPush(account);
+  // Ending the push of another account takes the worker with it.
+  void keepPush(account).finally(keepWorker);
   return () => window.removeEventListener('storage', follow);
 }
 

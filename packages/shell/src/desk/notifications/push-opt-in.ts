@@ -2,12 +2,12 @@
 import { signal } from '@preact/signals';
 import { ApiError } from '../../api/api-error.ts';
 import { call } from '../../api/client.ts';
+import { keepOfflinePage, registerWorker } from '../offline/service-worker.ts';
 import { askBrowserPermission, browserPermission } from './mirror.ts';
 import { announce, dropPush, findSubscription, isTurnedOn, pushHere, supportsPush } from './push-here.ts';
 
 /** Push services are strangers on the internet; browsers without one wait for it for ever. */
 const SUBSCRIBE_LIMIT_MS = 20_000;
-const WORKER = '/service-worker.js';
 let attempts = 0;
 
 export type PushState =
@@ -56,6 +56,7 @@ export async function turnOffPush(account: string): Promise<void> {
   const subscription = await findSubscription(account);
   if (subscription !== null) await call('push.unsubscribe', { body: { endpoint: subscription.endpoint } });
   await dropPush();
+  await keepOfflinePage();
   await readPushState(account);
 }
 
@@ -66,12 +67,13 @@ async function subscribe(account: string): Promise<void> {
     await announce(account, await inTime(subscribeHere(publicKey)));
   } catch (error) {
     await dropPush();
+    await keepOfflinePage();
     throw error;
   }
 }
 
 async function subscribeHere(applicationServerKey: string): Promise<PushSubscription> {
-  await navigator.serviceWorker.register(workerAddress(), { scope: '/', updateViaCache: 'none' });
+  await registerWorker();
   const { pushManager } = await navigator.serviceWorker.ready;
   const options = { userVisibleOnly: true, applicationServerKey };
   try {
@@ -113,17 +115,4 @@ async function inTime(work: Promise<PushSubscription>): Promise<PushSubscription
 
 function refusal(detail: string): ApiError {
   return new ApiError({ code: 'unavailable', detail, status: 0 });
-}
-
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(): string }): { createScriptURL(text: string): string };
-}
-
-/** The policy of this page takes no text for the address of a script, and lets one maker of addresses be: this one. */
-const maker = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('service-worker', {
-  createScriptURL: () => WORKER,
-});
-
-function workerAddress(): string {
-  return maker?.createScriptURL(WORKER) ?? WORKER;
 }

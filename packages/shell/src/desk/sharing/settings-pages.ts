@@ -1,8 +1,8 @@
-// The page of Settings on what is shared with the person, and what they handed to apps.
+// The page of Settings on what the person shares and what is shared with them.
 import type { SettingsPage } from '../settings/page.ts';
 
 export const sharingPage: SettingsPage<'sharing'> = {
   path: 'sharing',
   load: async () => (await import('./sharing-page.tsx')).SharingPage,
-  menu: { icon: 'link', label: 'Sharing', words: 'invitations collections lists files take back' },
+  menu: { icon: 'link', label: 'Sharing', words: 'invitations collections lists members leave files take back' },
 };

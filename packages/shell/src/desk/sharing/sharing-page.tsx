@@ -1,13 +1,15 @@
-// What others want to share with the person, through which app, and which files apps have.
-import type { ContentInvitation, FileTransfer, PickableFile } from '@platform/contract';
+// What the person shares, what others share or want to share with them, and which files others have.
+import type { ContentInvitation, PickableFile } from '@platform/contract';
 import { storeAddress } from '../../address/view.ts';
 import { call, everyItem } from '../../api/client.ts';
 import { useAction, useReading } from '../../api/reading.ts';
 import { findApp, nameOf } from '../../apps/installed-apps.ts';
-import { Button, Empty, Note, Skeleton } from '../../design/controls.tsx';
+import { Button, Note, Skeleton } from '../../design/controls.tsx';
 import { Icon } from '../../design/icons.tsx';
 import { PageHead } from '../../design/page-head.tsx';
 import { ago } from '../../design/words.ts';
+import { CollectionsSection } from './collections-section.tsx';
+import { OpenFilesSection } from './open-files-section.tsx';
 
 const ROLES: Readonly<Record<ContentInvitation['role'], string>> = {
   viewer: 'You could read it.',
@@ -19,26 +21,31 @@ export function SharingPage() {
   const invitations = useReading(() =>
     everyItem((cursor) => call('account.content.invitations', { query: { limit: 200, cursor } })),
   );
-  const transfers = useReading(() =>
-    everyItem((cursor) => call('account.files.transfers', { query: { limit: 200, cursor } })),
+  const collections = useReading(() =>
+    everyItem((cursor) => call('account.collections.list', { query: { limit: 200, cursor } })),
+  );
+  const files = useReading(() =>
+    everyItem((cursor) => call('account.openFiles.list', { query: { limit: 200, cursor } })),
   );
   const opened = useReading(() =>
     everyItem((cursor) => call('account.files.list', { query: { limit: 200, of: 'others', cursor } })),
   );
-  const failure = invitations.failure ?? transfers.failure ?? opened.failure;
+  const failure = invitations.failure ?? collections.failure ?? files.failure ?? opened.failure;
   return (
     <>
       <PageHead title="Sharing">
-        <p class="quiet-text">What others share with you, and which files apps have.</p>
+        <p class="quiet-text">
+          What you share and what others share with you, whichever app made it, and which of your files others have.
+        </p>
       </PageHead>
       {failure !== null && <Note tone="danger">{failure}</Note>}
-      <section aria-labelledby="invitations-title">
+      <section class="block" aria-labelledby="invitations-title">
         <h3 id="invitations-title">Invitations</h3>
         {invitations.value === null && failure === null && <Skeleton lines={2} label="Loading invitations" />}
         {invitations.value?.length === 0 && (
-          <Empty icon="link" title="No invitations">
-            When somebody wants to share a list or another collection with you, it waits here.
-          </Empty>
+          <p class="quiet-text">
+            No invitations. When somebody wants to share a list or another collection with you, it waits here.
+          </p>
         )}
         {invitations.value !== null && invitations.value.length > 0 && (
           <ul class="rows">
@@ -46,44 +53,30 @@ export function SharingPage() {
               <InvitationRow
                 key={one.id}
                 invitation={one}
-                onAnswered={() => invitations.put((invitations.value ?? []).filter(({ id }) => id !== one.id))}
+                onAnswered={() => {
+                  invitations.put((invitations.value ?? []).filter(({ id }) => id !== one.id));
+                  void collections.again();
+                }}
               />
             ))}
           </ul>
         )}
       </section>
+      {collections.failure === null && <CollectionsSection collections={collections} />}
       {opened.value !== null && opened.value.length > 0 && (
-        <section aria-labelledby="opened-title">
+        <section class="block" aria-labelledby="opened-title">
           <h3 id="opened-title">Files from others</h3>
-          {[...Map.groupBy(opened.value, ownerOf)].map(([owner, files]) => (
+          {[...Map.groupBy(opened.value, ownerOf)].map(([owner, theirs]) => (
             <FilesOf
               key={owner}
               owner={owner}
-              files={files}
+              files={theirs}
               onLeft={(isLeft) => opened.put((opened.value ?? []).filter((file) => !isLeft(file)))}
             />
           ))}
         </section>
       )}
-      <section aria-labelledby="transfers-title">
-        <h3 id="transfers-title">Files that apps have</h3>
-        {transfers.value?.length === 0 && (
-          <Empty icon="link" title="No files handed over">
-            A file that you hand to an app is listed here until you take it back.
-          </Empty>
-        )}
-        {transfers.value !== null && transfers.value.length > 0 && (
-          <ul class="rows">
-            {transfers.value.map((one) => (
-              <TransferRow
-                key={`${one.file.id} ${one.appId}`}
-                transfer={one}
-                onTakenBack={() => transfers.put((transfers.value ?? []).filter((other) => other !== one))}
-              />
-            ))}
-          </ul>
-        )}
-      </section>
+      {files.failure === null && <OpenFilesSection files={files} />}
     </>
   );
 }
@@ -93,7 +86,7 @@ function ownerOf({ from }: Pick<PickableFile, 'from'>): string {
 }
 
 /** What one person opened to the other: it goes one by one, or as a whole. */
-export function FilesOf({
+function FilesOf({
   owner,
   files,
   onLeft,
@@ -151,7 +144,7 @@ export function FilesOf({
   );
 }
 
-export function InvitationRow({
+function InvitationRow({
   invitation: { id, collection, role, from, appId, createdAt },
   onAnswered,
 }: {
@@ -191,43 +184,6 @@ export function InvitationRow({
         </Button>
         <Button kind="primary" busy={busy} disabled={!installed} onClick={() => answer('account.content.accept')}>
           Accept
-        </Button>
-      </div>
-      {failure !== null && <Note tone="danger">{failure}</Note>}
-    </li>
-  );
-}
-
-export function TransferRow({
-  transfer: { file, appId, access, since },
-  onTakenBack,
-}: {
-  readonly transfer: FileTransfer;
-  readonly onTakenBack: () => void;
-}) {
-  const { busy, failure, run } = useAction();
-  return (
-    <li class="row stacked">
-      <div class="row-main">
-        <span class="row-text">
-          <span class="row-title">{file.name}</span>
-          <span class="row-about">
-            {nameOf(appId)} may {access === 'read' ? 'read' : 'read and change'} it · since {ago(since)}
-          </span>
-        </span>
-        <Button
-          busy={busy}
-          onClick={() =>
-            void run(() => call('account.files.takeBack', { params: { id: file.id, appId } })).then((done) => {
-              if (done) onTakenBack();
-            })
-          }
-        >
-          Take back
-          <span class="only-read">
-            {' '}
-            {file.name} from {nameOf(appId)}
-          </span>
         </Button>
       </div>
       {failure !== null && <Note tone="danger">{failure}</Note>}

@@ -1,8 +1,9 @@
 // The page shown while the account is about to be deleted: keep it, take its data along, or leave.
 import type { AccountView } from '@platform/contract';
 import { inFull, onDay } from '../../design/words.ts';
-import { DownloadButton } from '../../session/download-button.tsx';
+
 import { keepAccount } from '../../session/session.ts';
+import { LaterDownload } from './later-download.tsx';
 import { StilledPage } from './stilled-page.tsx';
 
 interface ClosingPageProps {
@@ -38,7 +39,7 @@ export function ClosingPage({ account, deletesAt }: ClosingPageProps) {
       wayBack={{ label: 'Keep my account', busyLabel: 'Keeping it …', go: keepAccount }}
     >
       <div class="closing-download">
-        <DownloadButton />
+        <LaterDownload />
         <p class="quiet-text">
           The download has nothing of what apps keep in object storage or in browsers. To export that, keep the account,
           use what each app offers, and delete the account again.

@@ -296,6 +296,7 @@ const routes = {
     confirms: { nothing: 'gives up what others gave' },
     query: opened,
     answers: { 204: null },
+    refuses: ['not_found'],
   },
   'account.files.transfers': {
     ...bySession,

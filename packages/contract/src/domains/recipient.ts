@@ -62,7 +62,7 @@ export const putRecipientBody = z.strictObject({
     .min(1)
     .max(MOST_WRAPPINGS)
     .refine((all) => new Set(all.map(({ passkeyId }) => passkeyId)).size === all.length, 'must name each passkey once'),
-  /** Needed for another public key than the one before. */
+  /** Needed for another public key than the one before, and for another wrapping of a passkey that has one under today's salt. */
   confirmation: passkeyConfirmation.optional(),
 });
 

@@ -9,7 +9,7 @@ type Wanted = RouteBody<'recipient.put'>;
 
 /**
  * @throws RefusalError `recipient_conflict`; `invalid_request` for a wrapping of a passkey that the account does not have, or
- *   without that of one that has one, and for another public key without a confirmation; as `confirmed`
+ *   without that of one that has one, and for another public key or another wrapping without a confirmation; as `confirmed`
  */
 export function putRecipient(
   context: CoreContext,
@@ -23,7 +23,7 @@ export function putRecipient(
     const former = await selectRecipient(trx, accountKey);
     if ((former?.version ?? 0) !== wanted.ifVersion) throw refuse('recipient_conflict');
     const isReplaced = former !== null && former.publicKey !== wanted.publicKey;
-    if (isReplaced) require();
+    if (isReplaced || (former !== null && isRewrapped(former, wanted))) require();
     const own = new Set((await passkeysOf(trx, accountKey)).map(({ id }) => publicId(id)));
     requireWrappings(wanted, own, isReplaced ? null : former);
     const { publicKey, wrappings } = wanted;
@@ -42,6 +42,18 @@ function requireWrappings({ wrappings }: Wanted, own: ReadonlySet<string>, forme
   // With the same key, each passkey that opens it goes on opening it: a session alone takes that from none.
   if (former?.wrappings.some(({ passkeyId }) => !named.has(passkeyId)))
     throw wrong('wrappings', 'must have one for each passkey that has one');
+}
+
+/**
+ * Whether a wrapping is another than before. Bytes that open nothing would lock its person out on every further device, and core
+ * cannot tell them from others. The one that is wrapped anew after the older salt is the exception: no ceremony confirms that.
+ */
+function isRewrapped(former: Recipient, { wrappings }: Wanted): boolean {
+  return wrappings.some(({ passkeyId, salt, sealed }) => {
+    const before = former.wrappings.find((wrapping) => wrapping.passkeyId === passkeyId);
+    if (before === undefined || (before.salt === 'older' && salt === 'rp')) return false;
+    return before.salt !== salt || before.sealed !== sealed;
+  });
 }
 
 function wrong(path: string, message: string) {

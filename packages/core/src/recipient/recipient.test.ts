@@ -112,13 +112,29 @@ test('a passkey that opens it goes on opening it: a session alone takes no wrapp
   const body = { publicKey: there.publicKey, wrappings: two };
   assert.equal((await put(account, { ifVersion: 1, ...body })).status, 200);
   refused(await put(account, { ifVersion: 2, ...body, wrappings: [wrapping(account, 1)] }), 400, 'invalid_request');
-  // Wrapped anew under the salt of today.
-  const anew = [wrapping(account, 0), wrapping(account, 1)];
-  assert.equal((await put(account, { ifVersion: 2, ...body, wrappings: anew })).status, 200);
-  assert.deepEqual(
-    (await read(account))?.wrappings.map(({ sealed: text }) => text).sort(),
-    anew.map(({ sealed: text }) => text).sort(),
+  // Other bytes in place of them would open nothing.
+  const anew = [two[0], wrapping(account, 1)];
+  const without = await put(account, { ifVersion: 2, ...body, wrappings: anew });
+  refused(without, 400, 'invalid_request');
+  assert.match(without.text, /recipient\.replace/);
+  refused(
+    await put(account, { ifVersion: 2, ...body, wrappings: two.map((one) => ({ ...one, salt: 'older' })) }),
+    400,
+    'invalid_request',
   );
+  assert.equal((await read(account))?.version, 2);
+  const confirmation = await confirm(account, 'recipient.replace');
+  assert.equal((await put(account, { ifVersion: 2, ...body, wrappings: anew, confirmation })).status, 200);
+});
+
+test('what was sealed under the older salt is wrapped anew once, by a session', async () => {
+  const account = await newAccount();
+  const body = { publicKey: publicKey(), wrappings: [wrapping(account, 0, { salt: 'older' })] };
+  assert.equal((await put(account, { ifVersion: 0, ...body })).status, 200);
+  const wrappings = [wrapping(account)];
+  assert.equal((await put(account, { ...body, ifVersion: 1, wrappings })).status, 200);
+  refused(await put(account, { ...body, ifVersion: 2, wrappings: [wrapping(account)] }), 400, 'invalid_request');
+  assert.deepEqual((await read(account))?.wrappings, wrappings);
 });
 
 test('a passkey that is removed takes its wrapping along, and what was read before is of a former version', async () => {

@@ -3,6 +3,7 @@ import type { FileTransfer, UserFile } from '@platform/sdk/browser';
 import { ago, sizeText } from '@platform/shell/words';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { AskFirst } from '../../shared/ask-first.tsx';
+import { Tile } from './tile.tsx';
 import { accessWords, previewOf } from './words.ts';
 
 interface FileRowProps {
@@ -21,11 +22,14 @@ export function FileRow({ file, transfers, nameOf, ...on }: FileRowProps) {
   const [open, setOpen] = useState<'preview' | 'rename'>();
   const toggle = (what: 'preview' | 'rename') => setOpen(open === what ? undefined : what);
   return (
-    <article class="card file" aria-label={file.name}>
-      <h2>{file.name}</h2>
-      <p class="quiet small">
-        {sizeText(file.size)} · changed {ago(file.changedAt)}
-      </p>
+    <article class="file" aria-label={file.name}>
+      <Tile file={file} read={on.read} />
+      <div class="about">
+        <h2>{file.name}</h2>
+        <p class="quiet small">
+          {sizeText(file.size)} · changed {ago(file.changedAt)}
+        </p>
+      </div>
       {transfers.length > 0 && (
         <ul class="plain has" aria-label={`Apps that have ${file.name}`}>
           {transfers.map((transfer) => (

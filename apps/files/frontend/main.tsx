@@ -45,13 +45,18 @@ function Files({ app }: { readonly app: App }) {
     setArriving(undefined);
   }
 
+  function dropped(event: DragEvent): void {
+    event.preventDefault();
+    if (arriving === undefined) void addAll([...(event.dataTransfer?.files ?? [])]);
+  }
+
   async function download(file: UserFile): Promise<void> {
     await app.saveFile(await files.read(file), file.name);
   }
 
   const found = known?.files.filter((file) => matches(file, words)) ?? [];
   return (
-    <main>
+    <main onDragOver={(event) => event.preventDefault()} onDrop={dropped}>
       <div class="row between">
         <h1>Files</h1>
         <button
@@ -99,11 +104,12 @@ function Files({ app }: { readonly app: App }) {
         <section class="card below stack">
           <p>No files yet.</p>
           <p class="quiet">
-            Add files from this device. An app that asks for one gets the one you choose, and you take it back here.
+            Add files from this device, or drop them here. An app that asks for one gets the one you choose, and you
+            take it back here.
           </p>
         </section>
       )}
-      <ul class="plain files">
+      <ul class="plain files card" hidden={found.length === 0}>
         {found.map((file) => (
           <li key={file.id}>
             <FileRow

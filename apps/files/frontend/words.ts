@@ -19,3 +19,8 @@ export function previewOf({ type }: Pick<UserFile, 'type'>): 'picture' | 'text' 
 export function accessWords({ access }: Pick<FileTransfer, 'access'>): string {
   return access === 'read' ? 'may read it' : 'may read and change it';
 }
+
+/** At most four letters for its tile, such as `PDF`. */
+export function endingOf({ name }: Pick<UserFile, 'name'>): string {
+  return /\.([\p{L}\p{N}]{1,4})$/u.exec(name)?.[1]?.toLocaleUpperCase() ?? '…';
+}

@@ -21,13 +21,16 @@ for (const [device, viewport] of DEVICES)
     t.after(() => context.close());
     if (device === 'phone') {
       await app.getByText('Nothing was said yet.').waitFor();
+      // Also before the first conversation is opened.
+      await app.getByRole('heading', { name: 'Your agent needs an AI provider' }).waitFor();
       await look(page, device, 'agent-empty-list');
       await app.getByRole('button', { name: 'New', exact: true }).click();
     }
     await app.getByRole('heading', { name: 'Your agent needs an AI provider' }).waitFor();
-    await app.getByText('ask its operator').waitFor();
-    await app.getByText('If you run this platform').click();
-    await app.getByText('PLATFORM_INTELLIGENCE_FILE').waitFor();
+    const seen = (words: string) => app.getByText(words).filter({ visible: true });
+    await seen('ask its operator').waitFor();
+    await seen('If you run this platform').click();
+    await seen('PLATFORM_INTELLIGENCE_FILE').waitFor();
     await look(page, device, 'agent-first-run');
     // Who writes all the same reads the same, and what they wrote is kept.
     await app.getByLabel('Message to your agent').fill('Are you there?');

@@ -8,6 +8,7 @@ import { startApp } from '../../shared/start-app.tsx';
 import { messageOf } from '../../shared/use-loaded.ts';
 import { type Branch, isRefused, type Message } from './agent-api.ts';
 import { NewSession } from './new-session.tsx';
+import { ProblemCard } from './problem-card.tsx';
 import { Profiles } from './profiles.tsx';
 import { SessionList } from './session-list.tsx';
 import { SessionView } from './session-view.tsx';
@@ -82,6 +83,12 @@ function PersonalAgent({ app }: { readonly app: App }) {
         </div>
         <Failure text={described.failure ?? sessions.failure} />
         <SessionList agent={agent} open={open} onOpen={go} />
+        {/* A phone shows nothing beside the list. */}
+        {open === '' && sessions.value?.length === 0 && described.value?.problem != null && (
+          <div class="narrow-only">
+            <ProblemCard app={app} problem={described.value.problem} />
+          </div>
+        )}
         <div class="foot">
           <button type="button" aria-current={open === PROFILES ? 'page' : undefined} onClick={() => go(PROFILES)}>
             Agents

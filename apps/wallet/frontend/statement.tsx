@@ -37,7 +37,11 @@ export function StatementView({ wallet, overview, search, onSearch }: StatementP
         </button>
       </div>
       {statement?.entries.length === 0 && (
-        <p class="quiet">{search === '' ? 'Nothing was paid or received yet.' : 'No entry has these words.'}</p>
+        <p class="quiet">
+          {search === ''
+            ? 'Nothing was paid or received yet. Credits come from the operator of this platform, or from others here.'
+            : 'No entry has these words.'}
+        </p>
       )}
       <ul class="plain entries">
         {statement?.entries.map((entry) => (

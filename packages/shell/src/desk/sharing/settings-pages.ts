@@ -4,5 +4,5 @@ import type { SettingsPage } from '../settings/page.ts';
 export const sharingPage: SettingsPage<'sharing'> = {
   path: 'sharing',
   load: async () => (await import('./sharing-page.tsx')).SharingPage,
-  menu: { icon: 'link', label: 'Sharing', words: 'invitations collections lists members leave files take back' },
+  menu: { icon: 'people', label: 'Sharing', words: 'invitations collections lists members leave files take back' },
 };

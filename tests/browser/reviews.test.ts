@@ -354,19 +354,19 @@ const DIARY = {
 for (const [device, viewport] of DEVICES) {
   test(`a backend that an update brings runs once it is allowed, on a ${device}`, async (t) => {
     if (device === FIRST_DEVICE) {
-      await publishTestApp(publisher, 'diary', page1, DIARY);
-      await publishTestApp(publisher, 'diary', page2, DIARY);
+      await publishTestApp(publisher, 'logbook', page1, DIARY);
+      await publishTestApp(publisher, 'logbook', page2, DIARY);
     }
     const account = await registerAccount(platform, `${device}-writer`);
     const context = await signedInContext({ browser, platform, account }, viewport);
     t.after(() => context.close());
     const page = await context.newPage();
-    const settings = `${platform.origin}/#/settings/apps/diary`;
+    const settings = `${platform.origin}/#/settings/apps/logbook`;
     const review = page.getByRole('dialog', { name: 'Update Diary?' });
     const closed = noDialog(page);
 
     async function update(decide: () => Promise<void>): Promise<void> {
-      await account.browser.take('/v1/apps', { body: { appId: 'diary', version: '1.0.0' } });
+      await account.browser.take('/v1/apps', { body: { appId: 'logbook', version: '1.0.0' } });
       await page.goto(settings);
       await pressInPrompt(page.getByRole('button', { name: 'Update to 2.0.0' }), review);
       for (const words of ['New: a backend on the server', 'Runs only while it is used', 'Up to 96 MiB of memory'])
@@ -385,11 +385,11 @@ for (const [device, viewport] of DEVICES) {
     const allow = page.getByRole('button', { name: 'Allow the backend' });
     await allow.waitFor();
     await look(page, device, 'reviews-first-backend-off', [page.getByRole('heading', { name: 'What it may do' })]);
-    assert.equal((await account.fetch('/v1/apps/diary/start', { body: {} })).status, 503);
+    assert.equal((await account.fetch('/v1/apps/logbook/start', { body: {} })).status, 503);
     await page.goto(`${platform.origin}/#/settings/apps`);
     await page.getByText('Backend to review').waitFor();
     await look(page, device, 'reviews-first-backend-list');
-    await page.goto(`${platform.origin}/#/app/diary`);
+    await page.goto(`${platform.origin}/#/app/logbook`);
     await page.frameLocator('iframe[title="Diary"]').getByRole('heading', { name: 'Diary' }).waitFor();
 
     await page.goto(settings);
@@ -400,7 +400,7 @@ for (const [device, viewport] of DEVICES) {
     await start.click();
     await page.getByText('Running', { exact: true }).waitFor();
     await look(page, device, 'reviews-first-backend-allowed', [page.getByRole('heading', { name: 'What it may do' })]);
-    await account.browser.take('/v1/apps/diary', { method: 'DELETE' });
+    await account.browser.take('/v1/apps/logbook', { method: 'DELETE' });
 
     await update(async () => assert.ok(await review.getByLabel('Allow this').isChecked()));
     await start.waitFor();

@@ -200,7 +200,7 @@ test('the order outlives installs, removals and another launcher, and an app sta
   const account = await registerAccount(platform, 'mover');
   for (const [appId, name] of [
     ['album', 'Album'],
-    ['diary', 'Diary'],
+    ['logbook', 'Diary'],
     ['easel', 'Easel'],
   ] as const)
     await publishTestApp(
@@ -209,21 +209,21 @@ test('the order outlives installs, removals and another launcher, and an app sta
       { name, permissions: HOME },
       { 'frontend/index.html': '<!doctype html><html lang="en"><title>x</title><h1>Here</h1></html>' },
     );
-  for (const appId of ['album', 'diary']) await account.browser.take('/v1/apps', { body: { appId } });
+  for (const appId of ['album', 'logbook']) await account.browser.take('/v1/apps', { body: { appId } });
   const page = await openHome(t, account);
   await shows(page, [], ['Album', 'Diary'], 'Your apps');
   await tileOf(page, 'Album').focus();
   await page.keyboard.press('Shift+ArrowRight');
   await page.keyboard.press('Shift+ArrowRight');
   await shows(page, [], ['Diary', 'Album'], 'Your apps');
-  await keeps(account, ({ order }) => order[0] === 'diary' && order[1] === 'album');
+  await keeps(account, ({ order }) => order[0] === 'logbook' && order[1] === 'album');
 
-  await account.fetch('/v1/apps/diary', { method: 'DELETE' });
+  await account.fetch('/v1/apps/logbook', { method: 'DELETE' });
   await shows(page, [], ['Album'], 'Your apps');
   await tileOf(page, 'Store').focus();
   await page.keyboard.press('Shift+ArrowLeft');
   await keeps(account, ({ order }) => order.indexOf('store') < order.indexOf('settings'));
-  for (const appId of ['diary', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
+  for (const appId of ['logbook', 'easel']) await account.browser.take('/v1/apps', { body: { appId } });
   const back = ['Diary', 'Album', 'Easel'];
   await shows(page, [], back, 'Your apps');
   await shows(

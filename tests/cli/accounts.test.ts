@@ -100,10 +100,10 @@ test('an account is listed with what it takes, gets a plan, and is deleted with 
   const guest = await registerAccount(platform, 'guest', {}, tokenIn(await ok('account', 'invite')));
   const workload = { runtime: 'node', entry: 'main.mjs', volume: true, mode: 'always', resources: { diskMiB: 64 } };
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': KEEPER };
-  await publishTestApp(guest, 'diary', { name: 'Diary', workload }, files);
-  await guest.browser.take('/v1/apps', { body: { appId: 'diary' } });
+  await publishTestApp(guest, 'logbook', { name: 'Diary', workload }, files);
+  await guest.browser.take('/v1/apps', { body: { appId: 'logbook' } });
   const backends = (JSON.parse(await ok('ps', '--json')) as { items: { id: string; appId: string }[] }).items;
-  const { id } = backends.find(({ appId }) => appId === 'diary') ?? assert.fail();
+  const { id } = backends.find(({ appId }) => appId === 'logbook') ?? assert.fail();
   const volume = path.join(place.dataDirectory, 'volumes', id);
   await until('its backend wrote', () => existsSync(volume), 60_000);
 

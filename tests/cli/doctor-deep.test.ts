@@ -53,8 +53,8 @@ before(async () => {
   assert.equal((await account.fetch('/v1/account/secrets/token', { method: 'PUT', body: { value: 'x' } })).status, 204);
   const workload = { runtime: 'node', entry: 'main.mjs', volume: true, mode: 'always', resources: { diskMiB: 64 } };
   const files = { 'frontend/index.html': '<!doctype html><title>t</title>', 'workload/main.mjs': KEEPER };
-  await publishTestApp(account, 'diary', { name: 'Diary', workload }, files);
-  await account.browser.take('/v1/apps', { body: { appId: 'diary' } });
+  await publishTestApp(account, 'logbook', { name: 'Diary', workload }, files);
+  await account.browser.take('/v1/apps', { body: { appId: 'logbook' } });
   await until('its volume', () => readdirSync(inFolder('volumes')).length > 0, 60_000);
 });
 after(async () => {
@@ -178,7 +178,7 @@ test('a data folder of another platform', { timeout: STORY_MS }, async (t) => {
 });
 
 test('packages and frontends that were altered, or are missing', { timeout: STORY_MS }, async (t) => {
-  const { rows } = await sql("SELECT package_hash AS hash FROM app_versions WHERE app_id = 'diary'");
+  const { rows } = await sql("SELECT package_hash AS hash FROM app_versions WHERE app_id = 'logbook'");
   const hash = String(rows[0].hash);
   const [file, page] = [inFolder('packages', `${hash}.tgz`), inFolder('packages', hash, 'frontend', 'index.html')];
   const bytes = restoring(t, file);
@@ -189,11 +189,11 @@ test('packages and frontends that were altered, or are missing', { timeout: STOR
     Buffer.concat([bytes.subarray(0, 100), Buffer.from([(bytes[100] ?? 0) ^ 1]), bytes.subarray(101)]),
   );
   await assertNamed(
-    /✗ packages +the package of diary 1\.0\.0 is altered: its hash is another one: \S+\.tgz\n +→ Restore it/,
-    /✗ packages +the unpacked frontend of diary 1\.0\.0 is altered: .*\n +→ Restart the platform/,
+    /✗ packages +the package of logbook 1\.0\.0 is altered: its hash is another one: \S+\.tgz\n +→ Restore it/,
+    /✗ packages +the unpacked frontend of logbook 1\.0\.0 is altered: .*\n +→ Restart the platform/,
   );
   rmSync(file);
-  await assertNamed(/✗ packages +the package of diary 1\.0\.0 is missing: \S+\.tgz/);
+  await assertNamed(/✗ packages +the package of logbook 1\.0\.0 is missing: \S+\.tgz/);
 });
 
 test('a page of the database that the disk altered', { timeout: STORY_MS }, async (t) => {

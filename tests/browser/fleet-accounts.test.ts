@@ -127,7 +127,7 @@ test('accounts are listed by name, page by page, and found by a part of the name
 
 test('an account shows what takes its disk space, by app', async () => {
   const row = await manage('tenant');
-  assert.match(await row.innerText(), /\d+ apps · 96 MiB of disk · 1 session · last seen/);
+  assert.match(await row.innerText(), /\d+ apps · 64 MiB of disk · 1 session · last seen/);
   const list = row.getByRole('list', { name: 'Disk space of tenant by app', exact: true });
   const arena = list.getByRole('listitem').filter({ hasText: 'Arena' });
   assert.match(await arena.innerText(), /^Arena\s+64 MiB volume, 4 KiB packages$/);

@@ -197,7 +197,7 @@ test('what failed while the platform was away is there again by itself once it i
   await silence.waitFor();
   platform = await startPlatform(place);
   await page.frameLocator('iframe[title="Wallet"]').getByRole('heading', { name: 'Wallet', exact: true }).waitFor();
-  await second.getByRole('main').getByText('Personal Agent').first().waitFor();
+  await second.getByRole('main').getByText('Nothing takes storage yet').waitFor();
   await silence.waitFor({ state: 'detached' });
 });
 

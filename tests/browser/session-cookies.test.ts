@@ -232,7 +232,8 @@ test('cookies that make every request too large end with one page that says so; 
   await flood(app, 4_000);
   await app.close();
   const answer = await page.goto(platform.origin);
-  assert.deepEqual([answer?.status(), await answer?.headerValue('clear-site-data')], [431, '"cookies"']);
+  // It came by way of the service worker, which shows no `Clear-Site-Data`: that the browser obeyed it is seen below.
+  assert.equal(answer?.status(), 431);
   await told(page, 'Your browser sent too many cookies', 'too-many-cookies');
   assert.deepEqual(await context.cookies(platform.origin), [], 'the browser deleted them');
   await page.getByRole('link', { name: 'Reload this page' }).click();

@@ -7,7 +7,7 @@ import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import { OVERHEAD } from './bodies/bodies.ts';
 import { deleteAbandoned, deleteFormer } from './bodies/body-queries.ts';
-import { doomLoose } from './bodies/doomed-objects.ts';
+import { doomLoose } from './bodies/object-queries.ts';
 import { deleteExpired } from './members/invitation-queries.ts';
 import { endOrphan } from './owners/end-owner.ts';
 import { deleteEnded } from './owners/owner-queries.ts';

@@ -7,6 +7,7 @@ import type { CoreContext } from '../context.ts';
 import { ObjectsOfPrefix } from './objects-of-prefix.ts';
 import { prefixOf } from './prefix.ts';
 
+/** What lies below a prefix, with a pool of connections of its own. */
 export interface OpenObjects {
   readonly objects: ObjectsOfPrefix;
   close(): Promise<void>;

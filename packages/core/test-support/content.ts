@@ -13,6 +13,10 @@ import type { TestAccount } from '../../../tests/support/client.ts';
 import type { Constellation } from '../../../tests/support/constellation.ts';
 import { type CallSettings, type InstalledTestApp, installTestApp } from '../../../tests/support/installed-app.ts';
 import type { RawAnswer } from '../../../tests/support/raw-http.ts';
+import { earlier } from '../src/clock/clock-guard.ts';
+import { deleteDoomed } from '../src/content/bodies/doomed-objects.ts';
+import { sweepContent } from '../src/content/sweep.ts';
+import type { CoreContext } from '../src/context.ts';
 
 export const COLLECTIONS = '/v1/services/content/collections';
 export const INVITATIONS = '/v1/account/content-invitations';
@@ -108,4 +112,14 @@ export async function share(
   const { invitation } = sent.json as { invitation: ContentInvitation };
   const accepted = await answerInvitation(to.account, invitation.id, 'accept', from.app.appId);
   assert.equal(accepted.status, 200, accepted.text);
+}
+
+/** As if it were so much later. */
+export async function sweepContentAsOf(context: CoreContext, milliseconds: number): Promise<void> {
+  while (await sweepContent(context, earlier(context.time.proven(), -milliseconds)));
+}
+
+/** One batch of what the object store still has of deleted items and files. @returns whether there may be more */
+export function deleteDoomedContent(context: CoreContext): Promise<boolean> {
+  return deleteDoomed(context);
 }

@@ -2,6 +2,7 @@
 import type { CoreContext } from '../context.ts';
 import type { Domain } from '../domain.ts';
 import { emission } from '../events/emission.ts';
+import { deletingDoomedObjects } from './bodies/doomed-objects.ts';
 import { contentFiles } from './export/account-files.ts';
 import { endFilesOfApp, endTransfersTo } from './files/end-files.ts';
 import { type FileRoute, fileRoutes } from './files/routes.ts';
@@ -15,7 +16,7 @@ import { contentSweep } from './sweep.ts';
 export function contentDomain(context: CoreContext): Domain<ContentRoute | FileRoute | SharingRoute> {
   return {
     handlers: { ...contentRoutes(context), ...fileRoutes(context), ...sharingRoutes(context) },
-    workers: [contentSweep(context)],
+    workers: [contentSweep(context), deletingDoomedObjects(context)],
     jobs: [publishingContentNotices(context)],
     emits: [emission({ signal: 'content-invitations-changed', event: 'content-invitations', to: ['session'] })],
     accountDeleted: (trx, accountKey) => endOwner(context, trx, accountKey),

@@ -1,8 +1,7 @@
 // Answers with the bytes of an item or a file, as the conditions of the request have it.
 import { refuse } from '@platform/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { CoreContext } from '../context.ts';
-import { openBody } from './bodies/bodies.ts';
+import { openBody, type ReadContext } from './bodies/bodies.ts';
 import { conditionsOf, preconditionFailed, readingOf } from './items/conditions.ts';
 
 export interface KeptBytes {
@@ -22,7 +21,7 @@ const ATTEMPTS = 10;
  * @throws RefusalError `precondition_failed`, and what `find` throws
  */
 export async function sendBytes(
-  context: Pick<CoreContext, 'database' | 'clock'>,
+  context: ReadContext,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   find: () => Promise<KeptBytes>,
 ): Promise<void> {

@@ -7,6 +7,7 @@ import type { CoreContext } from '../context.ts';
 import { notifyEach } from '../database/notify.ts';
 import { OVERHEAD } from './bodies/bodies.ts';
 import { deleteAbandoned, deleteFormer } from './bodies/body-queries.ts';
+import { doomLoose } from './bodies/object-queries.ts';
 import { deleteExpired } from './members/invitation-queries.ts';
 import { endOrphan } from './owners/end-owner.ts';
 import { deleteEnded } from './owners/owner-queries.ts';
@@ -15,6 +16,8 @@ const PERIOD_MILLISECONDS = 600_000;
 const BATCH = 100;
 /** Longer than any upload may take. */
 const UPLOAD_MILLISECONDS = 86_400_000;
+/** Longer than one piece may be on its way to the object store. */
+const PUT_MILLISECONDS = 3_600_000;
 
 export function contentSweep(context: CoreContext): PeriodicTask {
   const piece = (proven: ProvenTime) => sweepContent(context, proven);
@@ -32,8 +35,11 @@ export function sweepContent(context: SweepContext, proven: ProvenTime): Promise
     const uploads = { proven: earlier(proven, UPLOAD_MILLISECONDS), atMost: BATCH, overhead: OVERHEAD };
     const abandoned = await deleteAbandoned(trx, uploads);
     const former = await deleteFormer(trx, { proven, atMost: BATCH, overhead: OVERHEAD });
+    const loose = await doomLoose(trx, { proven: earlier(proven, PUT_MILLISECONDS), atMost: BATCH });
     const ended = await deleteEnded(trx, { proven, atMost: 1 });
     const orphaned = await endOrphan(context, trx);
-    return orphaned || expired.length === BATCH || abandoned === BATCH || former === BATCH || ended > 0;
+    return (
+      orphaned || expired.length === BATCH || abandoned === BATCH || former === BATCH || loose === BATCH || ended > 0
+    );
   });
 }

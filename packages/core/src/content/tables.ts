@@ -32,7 +32,16 @@ declare module '../database/schema.ts' {
       read_until: Date | null;
       former: Generated<boolean>;
     };
-    content_pieces: { body_id: string; number: number; bytes: Buffer };
+    content_pieces: {
+      body_id: string;
+      number: number;
+      /** `null` for one that lies in the object store. */
+      bytes: Buffer | null;
+      object_key: string | null;
+      sha256: Buffer | null;
+    };
+    content_objects: { key: string; created_at: Date; loose: Generated<boolean> };
+    content_doomed_objects: { key: string };
     content_collections: {
       id: CollectionId;
       space_id: string;
@@ -116,6 +125,8 @@ export const tables = {
   content_spaces: {},
   content_bodies: {},
   content_pieces: {},
+  content_objects: {},
+  content_doomed_objects: {},
   content_collections: {},
   content_items: {},
   content_members: {},

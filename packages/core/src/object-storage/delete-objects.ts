@@ -33,13 +33,13 @@ export async function deleteObjects(
       return true;
     } catch (error) {
       if (context.stopping.aborted || (over.aborted && deletion.progressed)) return false;
-      throw new ObjectStoreError(reasonOf(error), { cause: error });
+      throw new ObjectStoreError(storeReason(error), { cause: error });
     }
   });
 }
 
 /** For the log, in a word or a sentence of this platform. */
-function reasonOf(error: unknown): string {
+export function storeReason(error: unknown): string {
   if (error instanceof StoreRefusal || error instanceof UnconfinedError) return error.message;
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;

@@ -1,4 +1,4 @@
-// Lists and deletes what lies below one prefix of the store, and cannot name anything else there. Whatever the store
+// What lies below one prefix of the store, and cannot name anything else there. Whatever the store
 // answers, a name outside the prefix ends the work before a request with it is sent.
 import {
   childText,
@@ -10,6 +10,7 @@ import {
   readXml,
   type StorePlace,
   sendToStore,
+  storeBytes,
   storeText,
   UnconfinedError,
   writeXml,
@@ -29,6 +30,13 @@ const PREDEFINED_CODE = /^[A-Z][a-z]+(?:[A-Z][A-Za-z]*)?$/;
 /** The store answered that it does not do it. */
 export class StoreRefusal extends Error {
   override readonly name = 'StoreRefusal';
+  /** Of HTTP; `null` where the answer was one of S3 but made no sense. */
+  readonly status: number | null;
+
+  constructor(message: string, status: number | null = null) {
+    super(message);
+    this.status = status;
+  }
 }
 
 export interface Page<Item> {
@@ -55,6 +63,17 @@ export class ObjectsOfPrefix {
     this.#prefix = prefix;
     this.#signal = signal;
     this.#bucketPath = `/${encodeStrictly(store.bucket)}`;
+  }
+
+  async put(key: string, body: Buffer): Promise<void> {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const answer = await this.#send('PUT', this.#pathOf(key), { headers, body });
+    await answer.body.dump();
+  }
+
+  /** @throws StoreRefusal with 404 when there is none; AnswerTooLargeError beyond `most` bytes */
+  async get(key: string, most: number): Promise<Buffer> {
+    return storeBytes(await this.#send('GET', this.#pathOf(key), {}), most);
   }
 
   /** Keys in the order of the store, behind `after`; the first ones behind an empty one. */
@@ -144,7 +163,7 @@ export class ObjectsOfPrefix {
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return answer;
     if (status === 404 && method === 'DELETE') return answer;
-    throw new StoreRefusal(`the store answered ${status} ${await codeOf(answer)}`);
+    throw new StoreRefusal(`the store answered ${status} ${await codeOf(answer)}`, status);
   }
 }
 

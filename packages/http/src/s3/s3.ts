@@ -7,6 +7,7 @@ export {
   type StoreRequest,
   sendToStore,
   sha256,
+  storeBytes,
   storeOrigin,
   storeText,
 } from './send.ts';

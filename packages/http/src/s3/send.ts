@@ -77,11 +77,16 @@ export class AnswerTooLargeError extends Error {
 }
 
 /** @throws AnswerTooLargeError beyond `most` bytes */
-export async function storeText({ body }: Dispatcher.ResponseData, most: number): Promise<string> {
+export async function storeText(answer: Dispatcher.ResponseData, most: number): Promise<string> {
+  return (await storeBytes(answer, most)).toString('utf8');
+}
+
+/** @throws AnswerTooLargeError beyond `most` bytes */
+export async function storeBytes({ body }: Dispatcher.ResponseData, most: number): Promise<Buffer> {
   const pile = new Pile();
   for await (const chunk of body) {
     if (pile.length + chunk.length > most) throw new AnswerTooLargeError('the store answered with too much');
     pile.add(chunk);
   }
-  return pile.take().toString('utf8');
+  return pile.take();
 }

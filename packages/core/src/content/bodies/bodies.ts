@@ -18,12 +18,15 @@ import {
   selectPiece,
   useBody,
 } from './body-queries.ts';
+import { type FarContext, FarPieces, hashOf } from './far-pieces.ts';
 
-type BodyContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'config' | 'log'>;
+type BodyContext = Pick<CoreContext, 'database' | 'clock' | 'random' | 'config' | 'log' | 'stopping'>;
 
 /** Small enough to be held until it is stored with what it belongs to. */
 const HELD = 256 * 1_024;
+/** At least, but for the last one; the chunk that fills a piece is never cut. */
 const PIECE = 512 * 1_024;
+const LARGEST_PIECE = 2 * PIECE;
 /**
  * For so long a body stays after the piece that was read last. A reader of half the rate at which an upload must arrive is in time
  * for the next one.
@@ -69,12 +72,15 @@ export async function receive(
     await takeRoom(trx, context, room, OVERHEAD);
     await insertBody(trx, { id, spaceId: room.spaceId, used: false, size: 0, at: context.clock() });
   });
+  const far = new FarPieces(context);
   try {
-    const size = await storeArriving(context, request, { id, room, limit, milliseconds });
+    const size = await storeArriving(context, request, { id, room, limit, milliseconds, far });
     return { kind: 'stored', id, size };
   } catch (error) {
     await giveUp(context, { kind: 'stored', id, size: 0 });
     throw error;
+  } finally {
+    await far.close();
   }
 }
 
@@ -83,12 +89,13 @@ interface Arriving {
   readonly room: Room;
   readonly limit: number;
   readonly milliseconds: number;
+  readonly far: FarPieces;
 }
 
 async function storeArriving(
   context: BodyContext,
   request: IncomingMessage,
-  { id, room, limit, milliseconds }: Arriving,
+  { id, room, limit, milliseconds, far }: Arriving,
 ): Promise<number> {
   let size = 0;
   let number = 0;
@@ -98,11 +105,14 @@ async function storeArriving(
     const piece = Buffer.concat(waiting);
     waiting = [];
     bytes = 0;
+    const objectKey = `${id}/${number}`;
     await context.database.transaction().execute(async (trx) => {
       await takeRoom(trx, context, room, piece.length);
       if (!(await growBody(trx, id, piece.length))) throw refuse('unavailable', 'The upload took too long.');
-      await insertPiece(trx, id, number, piece);
+      const there = { objectKey, sha256: hashOf(piece), at: context.clock() };
+      await insertPiece(trx, id, number, far.isThere ? there : { bytes: piece });
     });
+    if (far.isThere) await far.put(objectKey, piece);
     number += 1;
     size += piece.length;
   };
@@ -148,7 +158,7 @@ export async function keepBody(trx: Executor, context: BodyContext, arrived: Arr
   }
   const id = `bdy-${uuidv7(context)}`;
   await insertBody(trx, { id, spaceId: room.spaceId, used: true, size: arrived.size, at: context.clock() });
-  if (arrived.size > 0) await insertPiece(trx, id, 0, arrived.bytes);
+  if (arrived.size > 0) await insertPiece(trx, id, 0, { bytes: arrived.bytes });
   await addUse(trx, room.spaceId, arrived.size + OVERHEAD);
   return id;
 }
@@ -173,7 +183,7 @@ function isQuota(error: unknown): error is RefusalError {
   return error instanceof RefusalError && error.refusal.code === 'disk_quota';
 }
 
-type ReadContext = Pick<CoreContext, 'database' | 'clock'>;
+export type ReadContext = Pick<CoreContext, 'database' | 'clock'> & FarContext;
 
 /**
  * The bytes of a body, as a whole: what takes its place meanwhile, or is deleted, leaves it to those who read it already. Only with
@@ -188,8 +198,36 @@ export async function openBody(
   // What is one piece is read at once.
   const hold = () => holdBody(context.database, id, new Date(context.clock().getTime() + READING_MILLISECONDS));
   if (size > PIECE && !(await hold())) return undefined;
-  const first = size === 0 ? Buffer.alloc(0) : await selectPiece(context.database, id, 0);
-  return first && Readable.from(pieces(context, { id, size, first, hold }), { objectMode: false });
+  const far = new FarPieces(context);
+  const isWhole = size <= PIECE;
+  try {
+    const first = size === 0 ? Buffer.alloc(0) : await readPiece(context, far, { id, number: 0 });
+    if (first === undefined || isWhole) await far.close();
+    return (
+      first && Readable.from(isWhole ? [first] : pieces(context, { id, size, first, hold, far }), { objectMode: false })
+    );
+  } catch (error) {
+    await far.close();
+    throw error;
+  }
+}
+
+/**
+ * @returns `undefined` when it is gone
+ * @throws RefusalError `unavailable` where the object store does not have it, or does not answer
+ */
+async function readPiece(
+  { database }: ReadContext,
+  far: FarPieces,
+  { id, number }: { readonly id: string; readonly number: number },
+): Promise<Buffer | undefined> {
+  const row = await selectPiece(database, id, number);
+  if (row?.object_key == null || row.sha256 === null) return row?.bytes ?? undefined;
+  const bytes = await far.get(row.object_key, row.sha256, LARGEST_PIECE);
+  if (bytes !== undefined) return bytes;
+  // Deleted meanwhile, or lost by the store: absence there says nothing of what there should be.
+  if ((await selectPiece(database, id, number)) === undefined) return undefined;
+  throw refuse('unavailable', 'The object store of this platform does not have this any more. Tell its operator.');
 }
 
 interface Reading {
@@ -197,21 +235,27 @@ interface Reading {
   readonly size: number;
   readonly first: Buffer;
   readonly hold: () => Promise<boolean>;
+  readonly far: FarPieces;
 }
 
-async function* pieces({ database, clock }: ReadContext, { id, size, first, hold }: Reading): AsyncGenerator<Buffer> {
+async function* pieces(context: ReadContext, { id, size, first, hold, far }: Reading): AsyncGenerator<Buffer> {
+  const { clock } = context;
   let held = clock().getTime();
   let read = first.length;
-  yield first;
-  for (let number = 1; read < size; number += 1) {
-    const now = clock().getTime();
-    if (Math.abs(now - held) >= READING_MILLISECONDS / 4) {
-      held = now;
-      await hold();
+  try {
+    yield first;
+    for (let number = 1; read < size; number += 1) {
+      const now = clock().getTime();
+      if (Math.abs(now - held) >= READING_MILLISECONDS / 4) {
+        held = now;
+        await hold();
+      }
+      const piece = await readPiece(context, far, { id, number });
+      if (piece === undefined) throw new Error('the bytes were deleted while they were read');
+      read += piece.length;
+      yield piece;
     }
-    const piece = await selectPiece(database, id, number);
-    if (piece === undefined) throw new Error('the bytes were deleted while they were read');
-    read += piece.length;
-    yield piece;
+  } finally {
+    await far.close();
   }
 }

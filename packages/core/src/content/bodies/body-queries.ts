@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { ProvenTime } from '../../clock/clock-guard.ts';
 import { type IdSource, uuidv7 } from '../../credentials/ids.ts';
-import type { Executor } from '../../database/schema.ts';
+import type { DatabaseSchema, Executor } from '../../database/schema.ts';
 
 export interface NewBody {
   readonly id: string;
@@ -19,8 +19,27 @@ export async function insertBody(trx: Executor, { id, spaceId, used, size, at }:
     .execute();
 }
 
-export async function insertPiece(trx: Executor, bodyId: string, number: number, bytes: Buffer): Promise<void> {
-  await trx.insertInto('content_pieces').values({ body_id: bodyId, number, bytes }).execute();
+/** Where the bytes of a piece are: here, or in the object store. */
+export type PiecePlace =
+  | { readonly bytes: Buffer }
+  | { readonly objectKey: string; readonly sha256: Buffer; readonly at: Date };
+
+export async function insertPiece(trx: Executor, bodyId: string, number: number, place: PiecePlace): Promise<void> {
+  const row = { body_id: bodyId, number };
+  if ('bytes' in place) {
+    const { bytes } = place;
+    await trx
+      .insertInto('content_pieces')
+      .values({ ...row, bytes, object_key: null, sha256: null })
+      .execute();
+    return;
+  }
+  const { objectKey, sha256, at } = place;
+  await trx.insertInto('content_objects').values({ key: objectKey, created_at: at }).execute();
+  await trx
+    .insertInto('content_pieces')
+    .values({ ...row, bytes: null, object_key: objectKey, sha256 })
+    .execute();
 }
 
 /** Of a body that arrives. @returns false when it was given up meanwhile */
@@ -116,21 +135,22 @@ export async function copyBody(trx: Executor, source: IdSource, from: string, ov
     UPDATE content_spaces s SET bytes = s.bytes + copied.size + ${overhead}
       FROM copied WHERE s.id = copied.space_id`.execute(trx);
   await sql`
-    INSERT INTO content_pieces (body_id, number, bytes)
-    SELECT ${id}, number, bytes FROM content_pieces WHERE body_id = ${from}`.execute(trx);
+    INSERT INTO content_pieces (body_id, number, bytes, object_key, sha256)
+    SELECT ${id}, number, bytes, object_key, sha256 FROM content_pieces WHERE body_id = ${from}`.execute(trx);
   return id;
 }
 
 /** `undefined` where it was deleted meanwhile. */
-export async function selectPiece(db: Executor, bodyId: string, number: number): Promise<Buffer | undefined> {
-  const row = await db
+export function selectPiece(db: Executor, bodyId: string, number: number): Promise<PieceRow | undefined> {
+  return db
     .selectFrom('content_pieces')
-    .select('bytes')
+    .select(['bytes', 'object_key', 'sha256'])
     .where('body_id', '=', bodyId)
     .where('number', '=', number)
     .executeTakeFirst();
-  return row?.bytes;
 }
+
+export type PieceRow = Pick<DatabaseSchema['content_pieces'], 'bytes' | 'object_key' | 'sha256'>;
 
 /** Of what nobody used in time: an upload that a killed process left. @returns how many were deleted */
 export async function deleteAbandoned(

@@ -24,7 +24,7 @@ interface StagedBody {
   close(): Promise<void>;
 }
 
-export type StagingContext = Pick<CoreContext, 'database' | 'clock' | 'config'>;
+export type StagingContext = Pick<CoreContext, 'database' | 'clock' | 'config' | 'log' | 'stopping'>;
 
 const ATTEMPTS = 5;
 

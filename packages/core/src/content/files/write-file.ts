@@ -19,7 +19,10 @@ import {
 } from './file-queries.ts';
 import { noFile } from './file-standing.ts';
 
-export type FileContext = Pick<CoreContext, 'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config' | 'log'>;
+export type FileContext = Pick<
+  CoreContext,
+  'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config' | 'log' | 'stopping'
+>;
 
 /** A type and subtype, and parameters as they are mostly written (RFC 9110, section 8.3.1). */
 const MEDIA_TYPE = /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}(?:; ?[a-z0-9-]{1,20}=[A-Za-z0-9._"-]{1,40})?$/i;

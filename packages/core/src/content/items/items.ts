@@ -20,7 +20,7 @@ import {
 
 export type ItemContext = Pick<
   CoreContext,
-  'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config' | 'log' | 'at'
+  'database' | 'pool' | 'clock' | 'random' | 'cursors' | 'config' | 'log' | 'stopping' | 'at'
 >;
 
 export interface Writing {

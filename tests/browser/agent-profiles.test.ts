@@ -78,7 +78,7 @@ for (const [device, viewport] of DEVICES)
     if (device === 'phone') await app.getByLabel('Back to the conversations').click();
     await app.getByRole('button', { name: /^What is for dinner/ }).click();
     await app.getByLabel('Message to your agent').fill('Are you still there?');
-    await app.getByRole('button', { name: 'Send', exact: true }).click();
-    await app.getByText('The profile of this session was deleted.').waitFor();
+    await app.getByText('The agent of this conversation was deleted.').waitFor();
+    assert.ok(await app.getByRole('button', { name: 'Send', exact: true }).isDisabled());
     await look(page, device, 'agents-gone');
   });

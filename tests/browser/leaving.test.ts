@@ -53,7 +53,7 @@ for (const [device, viewport] of DEVICES) {
     assert.equal(installed, 201);
     await page.goto(`${platform.origin}/#/settings/account`);
     await page.getByRole('heading', { name: 'Account', exact: true }).waitFor();
-    await page.getByRole('checkbox', { name: /^Include the volumes of 2 apps, up to 0 bytes\./ }).waitFor();
+    await page.getByRole('checkbox', { name: /^Include the volumes of one app, up to 0 bytes\./ }).waitFor();
     await look(page, device, 'leaving-account');
     await settingsFit(page);
 

@@ -9,6 +9,7 @@ import type { Constellation } from '../../../tests/support/constellation.ts';
 import { type CallSettings, type InstalledTestApp, installTestApp } from '../../../tests/support/installed-app.ts';
 import { buildTestPackage, testManifest } from '../../../tests/support/packages.ts';
 import { problemCode, type RawAnswer, rawRequest } from '../../../tests/support/raw-http.ts';
+import { placeAtFirstUse } from '../src/placement/face.ts';
 import { installationRow, startedCredential } from './apps.ts';
 
 export const MESSAGING = '/v1/services/messaging';
@@ -56,6 +57,8 @@ export async function messagesPackage(): Promise<{ readonly path: string }> {
 /** By the Messages app that accounts have from their beginning, where the platform has {@link messagesPackage}. */
 export async function writerOfMessages(world: Constellation, account: TestAccount): Promise<Writer> {
   const { id } = await installationRow(world, account, 'messages');
+  // As its first use does.
+  await placeAtFirstUse(world.core.context, id);
   const credential = await startedCredential(world, id);
   return writerBy(account, { appId: 'messages', installationId: id, credential, call: coreCaller(world, credential) });
 }

@@ -141,7 +141,8 @@ test('a passkey that is removed takes its wrapping along, and what was read befo
   const account = await newAccount();
   const there = await first(account);
   await addPasskey(account);
-  const [one, other] = [wrapping(account, 0), wrapping(account, 1)];
+  const [one = wrapping(account)] = there.wrappings;
+  const other = wrapping(account, 1);
   await put(account, { ifVersion: 1, publicKey: there.publicKey, wrappings: [one, other] });
   const confirmation = await confirm(account, 'passkey.remove', one.passkeyId);
   await account.browser.take(`/v1/auth/passkeys/${one.passkeyId}`, { method: 'DELETE', body: { confirmation } });

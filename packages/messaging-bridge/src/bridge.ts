@@ -106,6 +106,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       metrics,
     });
 
+    let keeping: Promise<void> | null = null;
+
     async function connect(): Promise<Claim | null> {
       for (let pause = FIRST_PAUSE_MS; !ending.signal.aborted; pause = Math.min(LONGEST_PAUSE_MS, pause * 2)) {
         try {
@@ -133,7 +135,9 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
     async function begin(): Promise<void> {
       const claim = await connect();
       if (claim === null || ending.signal.aborted) return;
-      keepClaim(claim).catch((error: unknown) => log.error({ err: error }, 'the claim of the bridge is not kept'));
+      keeping = keepClaim(claim).catch((error: unknown) =>
+        log.error({ err: error }, 'the claim of the bridge is not kept'),
+      );
       doorbell.sweep();
       await ring();
       await doorbell.settled();
@@ -172,6 +176,8 @@ export async function startBridge(options: BridgeOptions): Promise<Bridge> {
       await doorbell.close();
       await accounts.close();
       await homeserver.close();
+      // What it was counting is in the store, before that is moved somewhere else.
+      await keeping;
       store.close();
     }
     let closing: Promise<void> | null = null;

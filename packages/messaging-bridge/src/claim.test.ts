@@ -120,8 +120,8 @@ test('the same store is used again after an end, and where the homeserver has lo
 });
 
 test('whoever asks for nothing learns what is wrong: a token that the homeserver no longer knows, and an old store', async () => {
-  const how = async () => {
-    const response = await fetch(`http://127.0.0.1:${world.bridge.port}${MESSAGING_BRIDGE_PATH}`, {
+  const how = async ({ port } = world.bridge) => {
+    const response = await fetch(`http://127.0.0.1:${port}${MESSAGING_BRIDGE_PATH}`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}` },
       body: '{}',
@@ -135,6 +135,10 @@ test('whoever asks for nothing learns what is wrong: a token that the homeserver
   assert.deepEqual((await world.ada.ask('conversations', { limit: 1 })).conversations, []);
   restore();
   await until('it to be well', async () => /^400 /.test(await how()));
-  await works(await startAt(await copyStore('newer')));
-  await until('the end of the former one', async () => /^503 .*Another messaging bridge works/.test(await how()));
+  const old = await copyStore('old');
+  await counted();
+  await world.bridge.close();
+  const stale = await startBridge({ ...world.options, folder: old });
+  bridges.push(stale);
+  await until('it to say so', async () => /^503 .*old copy/.test(await how(stale)));
 });

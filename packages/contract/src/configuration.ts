@@ -228,7 +228,7 @@ export const configurationVariables = {
   PLATFORM_OBJECT_STORE_ENDPOINT: {
     default: '',
     meaning:
-      'Origin of an S3 store for the objects of apps, e.g. `https://s3.eu-central-1.example.com`; http on loopback only. Empty: apps get no object storage.',
+      'Origin of an S3 store for the objects of apps, and for large items and files, e.g. `https://s3.eu-central-1.example.com`; http on loopback only. Empty: apps get no object storage, and items and files lie in PostgreSQL.',
   },
   PLATFORM_OBJECT_STORE_REGION: { default: 'us-east-1', meaning: 'Region that requests to the store are signed for.' },
   PLATFORM_OBJECT_STORE_BUCKET: {

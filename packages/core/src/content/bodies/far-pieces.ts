@@ -38,7 +38,7 @@ export class FarPieces {
     try {
       const bytes = await this.#objects().get(nameOf(key), most);
       if (timingSafeEqual(hashOf(bytes), sha256)) return bytes;
-      throw new Error('the store gave other bytes than it was given');
+      throw new StoreRefusal('the store gave other bytes than it was given');
     } catch (error) {
       if (error instanceof StoreRefusal && error.status === 404) return undefined;
       throw this.#refusal(error, 'The object store of this platform does not give this at the moment. Try again.');
@@ -58,9 +58,7 @@ export class FarPieces {
   }
 
   #refusal(error: unknown, words: string): Error {
-    const reason =
-      error instanceof Error && error.message.startsWith('the store gave') ? error.message : storeReason(error);
-    this.#context.log.warn({ reason }, 'the object store failed for a collection or file');
+    this.#context.log.warn({ reason: storeReason(error) }, 'the object store failed for a collection or file');
     return refuse('unavailable', words);
   }
 }
